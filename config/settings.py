@@ -1,0 +1,183 @@
+"""Settings, all from the environment; `.env.example` lists every variable with its meaning."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from config import runtime_env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+runtime_env.load(BASE_DIR)
+env = environ.Env()
+
+# --- Secrets and exposure (checked by config/preflight.py) ---
+SECRET_KEY = env.str("SECRET_KEY", "")
+VAULT_KEYS = env.list("VAULT_KEYS", default=[])
+DEBUG = env.bool("DEBUG", False)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+PUBLIC_URL = env.str("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
+if env.bool("TRUSTED_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    USE_X_FORWARDED_HOST = False
+SECURE_SSL_REDIRECT = env.bool("HTTPS_ONLY", False)
+# A provider does not follow redirects, and a probe speaks plain HTTP inside the network.
+SECURE_REDIRECT_EXEMPT = [r"^callbacks/", r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE_SSL_REDIRECT else 0
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT
+SECURE_CONTENT_TYPE_NOSNIFF = True
+X_FRAME_OPTIONS = "DENY"
+
+# --- Applications ---
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "config",
+    "orders",
+    "outbox",
+    "payments",
+]
+MIDDLEWARE = [
+    "config.requests.RequestLogMiddleware",
+    "config.health.HealthMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+# A redirect would turn a provider's POST into a GET: both forms of each path are routed.
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "var" / "static"
+# Static files come straight from the packages: nothing to collect before a start.
+WHITENOISE_USE_FINDERS = True
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+# --- Database: every wait is bounded, on both sides of the connection ---
+DATABASES = {"default": env.db_url("DATABASE_URL", default="postgres:///paidonce")}
+DATABASES["default"] |= {
+    "ENGINE": "config.postgresql",
+    "ATOMIC_REQUESTS": False,
+    "CONN_MAX_AGE": env.int("DATABASE_CONN_MAX_AGE", 600),
+    "CONN_HEALTH_CHECKS": False,
+    "OPTIONS": {
+        "connect_timeout": 3,
+        "tcp_user_timeout": 3000,
+        "keepalives_idle": 10,
+        "keepalives_interval": 3,
+        "keepalives_count": 3,
+        "application_name": "paidonce",
+        "options": " ".join(
+            [
+                f"-c lock_timeout={env.int('DATABASE_LOCK_TIMEOUT_MS', 2000)}",
+                f"-c statement_timeout={env.int('DATABASE_STATEMENT_TIMEOUT_MS', 5000)}",
+                "-c idle_in_transaction_session_timeout=5000",
+                "-c client_connection_check_interval=1000",
+                "-c timezone=UTC",
+            ]
+        ),
+    },
+}
+
+# --- Celery: a message is a hint, the table is the truth ---
+BROKER_URL = env.str("BROKER_URL", "redis://127.0.0.1:6379/0")
+CELERY_BROKER_URL = BROKER_URL
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"visibility_timeout": 120, "socket_timeout": 5, "socket_connect_timeout": 3}
+    if BROKER_URL.startswith("redis")
+    else {"confirm_publish": True}
+)
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_TIME_LIMIT = 60
+CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_TIMEZONE = "UTC"
+
+# --- Where events go: RabbitMQ where AMQP_URL is set, else a stream on Valkey or Redis ---
+AMQP_URL = env.str("AMQP_URL", "")
+AMQP_EXCHANGE = env.str("AMQP_EXCHANGE", "paidonce.events")
+AMQP_QUEUE = env.str("AMQP_QUEUE", "paidonce.events.all")
+EVENT_STREAM_URL = env.str("EVENT_STREAM_URL", BROKER_URL if BROKER_URL.startswith("redis") else "")
+EVENT_STREAM = env.str("EVENT_STREAM", "paidonce.events")
+EVENT_STREAM_LENGTH_MAX = env.int("EVENT_STREAM_LENGTH_MAX", 1_000_000)
+
+# --- Waiting for an order that a payment names, before a person is asked ---
+PARKED_GRACE = timedelta(minutes=env.int("PARKED_GRACE_MINUTES", 15))
+
+# --- HTTP API ---
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["orders.api.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["orders.api.authentication.IsMerchant"],
+    "DEFAULT_PARSER_CLASSES": ["orders.api.parsing.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "orders.api.problems.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Paidonce",
+    "DESCRIPTION": "Every payment callback, exactly one effect.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Logging: one JSON object a line, see config/logs.py ---
+LOG_LEVEL = env.str("LOG_LEVEL", "INFO")
+LOGGING_CONFIG = "config.logs.configure"
+LOGGING = {"level": LOG_LEVEL}
+
+if not SECRET_KEY:
+    raise ImproperlyConfigured(
+        "SECRET_KEY is not set. Run `make run` for an embedded trial that makes its own secrets, "
+        "or copy .env.example to .env and fill it in."
+    )
