@@ -1,0 +1,113 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+MANAGE := $(PYTHON) manage.py
+ARGS   ?=
+
+# Checks that load the settings need values of the right shape; nothing is connected to and nothing is kept.
+CHECK_ENV := DATABASE_URL=postgres://check@127.0.0.1:9/check BROKER_URL=redis://127.0.0.1:9/0 \
+  SECRET_KEY=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(64))') \
+  VAULT_KEYS=$$($(PYTHON) -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())')
+
+.PHONY: help
+help: ## List what can be made
+	@awk 'BEGIN {FS = ":.*## "} \
+	  /^##@/ {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+
+##@ Use it
+
+.PHONY: run
+run: $(VENV)/.runtime ## Start everything: database, broker, web, worker, beat (Ctrl-C stops it)
+	@exec $(MANAGE) up $(ARGS)
+
+.PHONY: demo
+demo: $(VENV)/.runtime ## In another terminal: send real signed callbacks and show what became of each
+	@exec $(MANAGE) demo $(ARGS)
+
+##@ Work on it
+
+.PHONY: setup
+setup: $(VENV)/.dev ## Make .venv with everything that running, testing and checking need
+
+.PHONY: test
+test: $(VENV)/.dev ## Run the tests against real servers: make test ARGS="tests/payments -q"
+	@exec $(PYTHON) -m pytest $(ARGS)
+
+.PHONY: check
+check: lint types imports migrations deploy ## Everything that must hold before a commit, apart from the tests
+
+.PHONY: lint
+lint: $(VENV)/.dev ## Style and common mistakes
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+.PHONY: format
+format: $(VENV)/.dev ## Rewrite the sources in the house format
+	$(VENV)/bin/ruff check --fix-only .
+	$(VENV)/bin/ruff format .
+
+.PHONY: types
+types: $(VENV)/.dev ## mypy, strict
+	@$(CHECK_ENV) $(VENV)/bin/mypy
+
+.PHONY: imports
+imports: $(VENV)/.dev ## The direction of imports between the packages
+	@$(CHECK_ENV) $(VENV)/bin/lint-imports --no-cache
+
+.PHONY: migrations
+migrations: $(VENV)/.dev ## No model has changed without its migration
+	@$(CHECK_ENV) $(MANAGE) makemigrations --check --dry-run
+
+.PHONY: deploy
+deploy: $(VENV)/.dev ## Django's deployment checks, on production settings
+	@$(CHECK_ENV) ALLOWED_HOSTS=example.org $(MANAGE) check --deploy --fail-level WARNING
+
+.PHONY: audit
+audit: $(VENV)/.dev ## Known vulnerabilities in the pinned packages (needs the network)
+	$(VENV)/bin/pip-audit --require-hashes --disable-pip -r requirements.txt -r requirements-dev.txt
+
+.PHONY: bench
+bench: $(VENV)/.dev ## Durable callbacks per second, beside what the database can commit
+	@exec $(MANAGE) bench $(ARGS)
+
+.PHONY: lock
+lock: ## Pin the newest allowed packages into the requirements files (needs uv)
+	uv pip compile --upgrade $(LOCK) -o requirements.txt requirements.in
+	uv pip compile --upgrade $(LOCK) -o requirements-dev.txt requirements-dev.in
+
+LOCK := --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+  --no-emit-index-url --no-emit-find-links
+
+.PHONY: clean
+clean: ## Remove .venv and caches (the data under var/ stays)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis staticfiles
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The virtual environment. A name on PATH is not proof of an interpreter (version managers leave stubs), so each is run.
+$(VENV)/.made:
+	@for name in $(PYTHON3) python3.13 python3.12 python3.11 python3 python; do \
+	  if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found=$$name; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo 'Python 3.11 or newer is needed and none was found. Install it, or name one: make PYTHON3=/path/to/python3' >&2; exit 1; \
+	fi; \
+	if ! $$found -c 'import venv, ensurepip' >/dev/null 2>&1; then \
+	  echo "$$found has no venv module. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$($$found --version) ..."; \
+	$$found -m venv --clear $(VENV) && touch $@
+
+$(VENV)/.runtime: requirements.txt | $(VENV)/.made
+	@echo 'Installing the pinned packages ...'
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
+	@echo 'Installing the packages for tests and checks ...'
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
