@@ -1,0 +1,39 @@
+"""The addresses and secrets of the servers that `manage.py up` runs, for commands beside it.
+
+`up` writes `var/runtime.env`; the settings read it where the environment names no database. So
+`manage.py demo` in another terminal finds the database without being told.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from config.embedded import private_file
+
+
+def load(base_dir: Path) -> None:
+    """Fill in what the environment does not say, unless it names a database of its own."""
+    if "DATABASE_URL" in os.environ:
+        return
+    for name, value in read(runtime_file(base_dir)).items():
+        os.environ.setdefault(name, value)
+
+
+def read(path: Path) -> dict[str, str]:
+    """The variables in a file of `NAME=value` lines; none if there is no such file."""
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
+    return {name: value for name, _, value in pairs}
+
+
+def write(path: Path, variables: Mapping[str, str]) -> None:
+    """Keep these variables where only this user can read them."""
+    private_file.write(path, "".join(f"{name}={value}\n" for name, value in variables.items()))
+
+
+def runtime_file(base_dir: Path) -> Path:
+    """Where `up` leaves word."""
+    return base_dir / "var" / "runtime.env"
