@@ -16,26 +16,20 @@ from config.embedded.server import Server
 
 _NAME = "paidonce"  # of the role and of the database
 
-# For tests, whose data may be lost with the machine.
-_NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-
 
 class ClusterNotMadeError(RuntimeError):
     """`initdb` failed; the message holds what it said."""
 
 
-def prepare(folder: Path, *, durable: bool = True, max_connections: int = 100) -> Server:
+def prepare(folder: Path, **settings: str) -> Server:
     """Make the data folder if it is not there and say how to run the server on it.
 
-    Raises NoPostgresError, NoUserError, ClusterNotMadeError.
+    The settings are PostgreSQL's own. Raises NoPostgresError, NoUserError, ClusterNotMadeError.
     """
-    run_as = privileges.user_for_postgres()
-    return prepare_as(run_as, folder, durable=durable, max_connections=max_connections)
+    return prepare_as(privileges.user_for_postgres(), folder, **settings)
 
 
-def prepare_as(
-    run_as: launch.RunAs | None, folder: Path, *, durable: bool, max_connections: int
-) -> Server:
+def prepare_as(run_as: launch.RunAs | None, folder: Path, **settings: str) -> Server:
     """The same, run as a user that the caller chose."""
     home = privileges.give(folder, run_as)
     data = home / "data"
@@ -45,17 +39,16 @@ def prepare_as(
     if run_as is not None and not run_as.namespace:
         os.chown(home / "password", run_as.uid, run_as.gid)
     if not data.exists():
-        _make_cluster(binaries, home, run_as, durable=durable)
+        _make_cluster(binaries, home, run_as)
     port = free_port()
     settings = {
+        **settings,
         "listen_addresses": "127.0.0.1",
         "port": str(port),
         "unix_socket_directories": "",  # a path of a deep folder may be too long for a socket
-        "max_connections": str(max_connections),
         "timezone": "UTC",
         "log_timezone": "UTC",
         "log_checkpoints": "off",
-        **({} if durable else _NOT_DURABLE),
     }
     arguments = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     url = f"postgres://{_NAME}:{password}@127.0.0.1:{port}/{_NAME}"
@@ -71,16 +64,13 @@ def prepare_as(
     )
 
 
-def _make_cluster(
-    binaries: Path, home: Path, run_as: launch.RunAs | None, *, durable: bool
-) -> None:
+def _make_cluster(binaries: Path, home: Path, run_as: launch.RunAs | None) -> None:
     """Make it under another name first, so that a half-made cluster is never taken for a whole."""
     unfinished = home / "data.unfinished"
     command = [
         *(str(binaries / "initdb"), "--pgdata", str(unfinished), f"--username={_NAME}"),
         *("--auth=scram-sha-256", f"--pwfile={home / 'password'}"),
         *("--encoding=UTF8", "--no-locale", "--no-instructions"),
-        *(() if durable else ("--no-sync",)),
     ]
     subprocess.run(["rm", "-rf", unfinished], check=True)
     log = home / "initdb.log"

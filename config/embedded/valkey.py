@@ -17,13 +17,13 @@ class NoValkeyError(RuntimeError):
     """No Valkey or Redis server was found on this machine."""
 
 
-def prepare(folder: Path, *, durable: bool = True, port: int | None = None) -> Server:
+def prepare(folder: Path) -> Server:
     """Make the data folder if it is not there and say how to run the server on it.
 
-    Durable means that a command is on disk before it is answered. Raises NoValkeyError.
+    Raises NoValkeyError.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    port = port or free_port()
+    port = free_port()
     password = private_file.kept_password(folder / "password")
     settings = folder / "valkey.conf"
     lines = {
@@ -31,8 +31,8 @@ def prepare(folder: Path, *, durable: bool = True, port: int | None = None) -> S
         "port": str(port),
         "dir": f'"{folder.absolute()}"',
         "requirepass": password,
-        "appendonly": "yes" if durable else "no",
-        "appendfsync": "always",
+        "appendonly": "yes",
+        "appendfsync": "always",  # on disk before it is answered
         "save": '""',
         "maxmemory-policy": "noeviction",  # a full broker must refuse, not forget
         "loglevel": "warning",

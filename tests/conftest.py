@@ -1,0 +1,53 @@
+"""What tests may ask for beyond the database: brokers, and the service as real processes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import processes, servers
+from tests.server_control import ServerControl, private_rabbitmq_node, private_valkey_server
+
+
+@pytest.fixture(scope="session")
+def valkey_url() -> str:
+    """The Valkey that all tests share: name your keys for your test."""
+    return servers.redis_url()
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_url() -> str:
+    """The RabbitMQ that all tests share: name your queues and exchanges for your test."""
+    return servers.amqp_url()
+
+
+@pytest.fixture
+def private_valkey(tmp_path: Path) -> Iterator[ServerControl]:
+    """A Valkey of this test's own, running, to stop, kill and start again; it keeps its data."""
+    yield from private_valkey_server(tmp_path / "valkey")
+
+
+@pytest.fixture
+def private_rabbitmq(rabbitmq_url: str, tmp_path: Path) -> Iterator[ServerControl]:
+    """A RabbitMQ node of this test's own, running; takes some seconds to come up."""
+    yield from private_rabbitmq_node(tmp_path / "rabbitmq")
+
+
+@pytest.fixture(scope="session")
+def _live_service(django_db_setup: None) -> Iterator[str]:
+    yield from processes.web()
+
+
+@pytest.fixture
+def live_service(_live_service: str, transactional_db: None) -> str:
+    """The address of the web server, a real process on the test database."""
+    return _live_service
+
+
+@pytest.fixture
+def celery_worker_process(
+    transactional_db: None,
+    valkey_url: str,
+) -> Iterator[processes.Worker]:
+    """A real Celery worker on the test database and broker."""
+    yield from processes.worker()
