@@ -235,7 +235,7 @@ class Conflict(models.Model):
 
     merchant = models.ForeignKey(Merchant, on_delete=models.PROTECT)
     reason = models.CharField(max_length=30, choices=ConflictReason)
-    subject = models.CharField(max_length=120)
+    subject = models.CharField(max_length=200)
     severity = models.CharField(max_length=10, choices=Severity)
     order = models.ForeignKey(Order, null=True, blank=True, on_delete=models.PROTECT)
     transaction = models.ForeignKey(

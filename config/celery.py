@@ -1,0 +1,21 @@
+"""The worker and the whole clock of the service on one screen."""
+
+import os
+
+from celery import Celery
+
+from config import preflight
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+preflight.refuse_unsafe_settings()
+app = Celery("paidonce")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+# A tick that nobody took before the next one is worthless: `expires` keeps them from piling up.
+app.conf.beat_schedule = {
+    "relay": {"task": "outbox.relay", "schedule": 0.5, "options": {"expires": 2}},
+    "parked": {"task": "payments.sweep_parked", "schedule": 30.0, "options": {"expires": 30}},
+    "expiry": {"task": "orders.expire_orders", "schedule": 30.0, "options": {"expires": 30}},
+}

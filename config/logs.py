@@ -1,0 +1,81 @@
+"""Structured logs: one JSON object a line, with the ids of the request and of what it is about.
+
+Values are bounded and control characters escaped, so that nothing a stranger sends can
+forge a line or flood one. Bodies, headers and query strings are never logged.
+"""
+
+import logging
+import logging.config
+from collections.abc import Mapping
+from typing import Any, Final
+
+import structlog
+
+VALUE_LENGTH_MAX: Final = 256
+
+
+def bound_values(
+    _logger: Any, _method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Cut over-long text; whoever needs all of it finds it in the tables."""
+    for name, value in event.items():
+        if isinstance(value, str) and len(value) > VALUE_LENGTH_MAX and name != "exception":
+            event[name] = value[:VALUE_LENGTH_MAX] + "..."
+    return event
+
+
+SHARED: Final[list[structlog.typing.Processor]] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.stdlib.ExtraAdder(),
+    structlog.processors.format_exc_info,
+    bound_values,
+]
+
+
+def configure(settings: Mapping[str, Any]) -> None:
+    """Send every log, ours and the libraries', through one JSON renderer to standard output."""
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *SHARED,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {
+                "json": {
+                    "()": structlog.stdlib.ProcessorFormatter,
+                    "foreign_pre_chain": SHARED,
+                    "processors": [
+                        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                        structlog.processors.JSONRenderer(),
+                    ],
+                }
+            },
+            "handlers": {
+                "stdout": {
+                    "class": "logging.StreamHandler",
+                    "stream": "ext://sys.stdout",
+                    "formatter": "json",
+                }
+            },
+            "root": {"handlers": ["stdout"], "level": settings["level"]},
+            "loggers": {
+                # Each request has one line of ours; Django would repeat every 4xx as a warning.
+                "django.request": {"level": "ERROR"},
+                "django.security.DisallowedHost": {"level": "CRITICAL"},
+                "celery.worker.strategy": {"level": "WARNING"},
+                "celery.app.trace": {"level": "WARNING"},
+                "celery.beat": {"level": "WARNING"},
+            },
+        }
+    )

@@ -1,0 +1,106 @@
+"""The record of every authentic delivery: raw bytes, what was read, and what became of it."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Final
+
+from django.db import connection
+
+from payments.accounts import Endpoint
+from payments.callback import Callback, Outcome, Reading
+from payments.providers.port import SignedRequest
+
+#: Headers that are no evidence of what the provider said, and may carry somebody's secrets.
+HEADERS_NOT_KEPT: Final = frozenset(
+    {"authorization", "cookie", "proxy-authorization", "forwarded", "connection", "accept"}
+)
+HEADERS_KEPT_MAX: Final = 40
+HEADER_LENGTH_MAX: Final = 4096
+DETAIL_LENGTH_MAX: Final = 300
+
+_INSERT_SQL: Final = """
+    INSERT INTO payments_delivery
+           (account_id, merchant_id, batch_id, item_no, body, body_sha256, headers, key_id,
+            event_id, event_type, kind, txn_no, order_no, linked_nos, transaction_id, outcome,
+            reason, detail, received_at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+ RETURNING id
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intake:
+    """An authentic request, as it arrived at an endpoint; `batch_id` is new for each."""
+
+    endpoint: Endpoint
+    request: SignedRequest
+    key_id: str
+    received_at: datetime
+    batch_id: uuid.UUID = field(default_factory=uuid.uuid4)
+
+    @cached_property
+    def body_sha256(self) -> bytes:
+        """The digest of the raw bytes."""
+        return hashlib.sha256(self.request.body).digest()
+
+    @cached_property
+    def kept_headers(self) -> str:
+        """The headers worth keeping, as JSON pairs in the order they came."""
+        return json.dumps(_kept(self.request.headers))
+
+
+def record(
+    intake: Intake,
+    item_no: int,
+    reading: Reading,
+    *,
+    outcome: Outcome,
+    reason: str = "",
+    transaction_id: int | None = None,
+) -> int:
+    """Write one delivery, and return its id. Repeats write too: an answer without a write could
+    be given by a server that has lost, or will lose, the first one."""
+    callback = reading if isinstance(reading, Callback) else None
+    detail = "" if callback else reading.why[:DETAIL_LENGTH_MAX]  # type: ignore[union-attr]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _INSERT_SQL,
+            [
+                intake.endpoint.account_id,
+                intake.endpoint.merchant_id,
+                intake.batch_id,
+                item_no,
+                intake.request.body if item_no == 0 else None,
+                intake.body_sha256,
+                intake.kept_headers,
+                intake.key_id,
+                reading.event_id,
+                callback.event_type if callback else "",
+                callback.kind if callback else "",
+                callback.txn_no if callback else "",
+                (callback.order_no or "") if callback else "",
+                list(callback.linked_nos) if callback else [],
+                transaction_id,
+                outcome,
+                reason,
+                detail,
+                intake.received_at,
+            ],
+        )
+        row = cursor.fetchone()
+    assert row is not None  # noqa: S101 - INSERT .. RETURNING gives a row or raises
+    return int(row[0])
+
+
+def _kept(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    kept = [
+        (name, value[:HEADER_LENGTH_MAX].replace("\0", "\ufffd"))
+        for name, value in headers
+        if name not in HEADERS_NOT_KEPT
+    ]
+    return kept[:HEADERS_KEPT_MAX]

@@ -1,0 +1,134 @@
+"""The ledger of money facts: insert once, compare for ever."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db import connection
+
+from orders.money import Money
+from payments.models import Disposition
+
+_INSERT_SQL: Final = """
+    INSERT INTO payments_providertransaction
+           (account_id, merchant_id, kind, txn_no, order_no, order_id, stated_account_no,
+            amount_minor, currency, occurred_at, occurred_at_is_stated, disposition,
+            refund_reserved_minor, refunded_minor, charged_back_minor, recorded_at)
+    VALUES (%s, %s, 'PAYMENT', %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, 0, %s)
+        ON CONFLICT (account_id, kind, txn_no) DO NOTHING
+ RETURNING id
+"""
+_COLUMNS: Final = """
+    id, txn_no, order_no, stated_account_no, amount_minor, currency, occurred_at, disposition
+"""
+_LOCK_SQL: Final = f"""
+    SELECT {_COLUMNS} FROM payments_providertransaction
+     WHERE account_id = %s AND kind = 'PAYMENT' AND txn_no = %s
+       FOR NO KEY UPDATE
+"""  # noqa: S608 - constants only
+_PLACE_SQL: Final = """
+    UPDATE payments_providertransaction SET disposition = %s, order_id = %s WHERE id = %s
+"""
+_NAME_ORDER_SQL: Final = """
+    UPDATE payments_providertransaction SET order_no = %s WHERE id = %s AND order_no = ''
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payment:
+    """A payment as its provider stated it. Empty text: the provider did not say."""
+
+    txn_no: str
+    order_no: str
+    stated_account_no: str
+    money: Money
+    occurred_at: datetime
+    occurred_at_is_stated: bool = True
+
+    def contradicts(self, known: "Payment", *, account_no: str) -> bool:
+        """Whether this cannot be the fact already known of a transaction of that account.
+
+        What only one of the two states is no contradiction; a foreign account always is.
+        """
+        return (
+            self.money != known.money
+            or bool(self.order_no and known.order_no and self.order_no != known.order_no)
+            or (self.stated_account_no or account_no) != (known.stated_account_no or account_no)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """A payment in the ledger, and where its money stands."""
+
+    id: int
+    payment: Payment
+    disposition: Disposition
+
+
+def insert(
+    payment: Payment,
+    *,
+    account_id: int,
+    merchant_id: int,
+    order_id: int | None,
+    disposition: Disposition,
+    now: datetime,
+) -> int | None:
+    """Write the payment, and return its row's id, or None if the ledger has its number already.
+
+    If another transaction is inserting the same number, this waits for its end.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _INSERT_SQL,
+            [
+                account_id,
+                merchant_id,
+                payment.txn_no,
+                payment.order_no,
+                order_id,
+                payment.stated_account_no,
+                payment.money.amount_minor,
+                payment.money.currency,
+                payment.occurred_at,
+                payment.occurred_at_is_stated,
+                disposition,
+                now,
+            ],
+        )
+        row = cursor.fetchone()
+    return None if row is None else int(row[0])
+
+
+def find_locked(account_id: int, txn_no: str) -> LedgerRow | None:
+    """The payment's row, which nobody else can change until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_SQL, [account_id, txn_no])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    row_id, number, order_no, stated_account_no, amount_minor, currency, occurred_at, place = row
+    return LedgerRow(
+        id=row_id,
+        payment=Payment(
+            txn_no=number,
+            order_no=order_no,
+            stated_account_no=stated_account_no,
+            money=Money(amount_minor, currency),
+            occurred_at=occurred_at,
+        ),
+        disposition=Disposition(place),
+    )
+
+
+def place(row_id: int, disposition: Disposition, *, order_id: int | None) -> None:
+    """Say where the money stands now, and which order it is applied to."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PLACE_SQL, [disposition, order_id, row_id])
+
+
+def name_order(row_id: int, order_no: str) -> None:
+    """Add the order number that the first callback of this payment did not state."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NAME_ORDER_SQL, [order_no, row_id])

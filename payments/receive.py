@@ -1,0 +1,119 @@
+"""Receive callbacks: the specification of this service, as one transaction.
+
+A delivery, its provider transaction, the order's move, and the conflict or the event commit
+together or not at all. What must be remembered is returned and commits; what must be tried
+again is raised and leaves no trace.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from django.db import connection, transaction
+
+from orders.deadlocks import retry_deadlocks
+from payments import conflicts, deliveries, paid
+from payments.callback import Callback, Kind, Outcome, Reading, Unreadable
+from payments.deliveries import Intake
+from payments.paid import Decision
+from payments.settle import Payee
+
+_KNOWN_PAYMENT_SQL: Final = """
+    SELECT EXISTS (SELECT FROM payments_providertransaction
+                    WHERE account_id = %s AND kind = 'PAYMENT' AND txn_no = %s)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of one callback, and the rows that show it."""
+
+    outcome: Outcome
+    reason: str
+    order_no: str
+    delivery_id: int
+    transaction_id: int | None
+
+
+def receive(intake: Intake, readings: Sequence[Reading]) -> list[Verdict]:
+    """Apply each callback of one authentic request exactly once; verdicts in their order.
+
+    Raises OperationalError when the database cannot say yes, also when it is unknown whether
+    it did: the provider's repeat will find out.
+    """
+    return retry_deadlocks(partial(_receive, intake, readings))
+
+
+@transaction.atomic(durable=True)
+def _receive(intake: Intake, readings: Sequence[Reading]) -> list[Verdict]:
+    verdicts: dict[int, Verdict] = {}
+    # Items lock orders: taken in the order of their numbers, two batches cannot cross.
+    for item_no in sorted(range(len(readings)), key=lambda item: _order_no(readings[item])):
+        verdicts[item_no] = _take(intake, item_no, readings[item_no])
+    return [verdicts[item_no] for item_no in range(len(readings))]
+
+
+def _take(intake: Intake, item_no: int, reading: Reading) -> Verdict:
+    decision = _decide(intake, reading)
+    delivery_id = deliveries.record(
+        intake,
+        item_no,
+        reading,
+        outcome=decision.outcome,
+        reason=decision.reason,
+        transaction_id=decision.transaction_id,
+    )
+    if decision.case is not None:
+        conflicts.open_conflict(
+            replace(decision.case, delivery_id=delivery_id),
+            merchant_id=intake.endpoint.merchant_id,
+            merchant_code=intake.endpoint.merchant_code,
+            now=intake.received_at,
+        )
+    return Verdict(
+        outcome=decision.outcome,
+        reason=decision.reason,
+        order_no=_order_no(reading),
+        delivery_id=delivery_id,
+        transaction_id=decision.transaction_id,
+    )
+
+
+def _decide(intake: Intake, reading: Reading) -> Decision:
+    endpoint = intake.endpoint
+    if isinstance(reading, Unreadable):
+        return Decision(outcome=Outcome.QUARANTINED, reason="UNREADABLE")
+    if reading.live is not None and reading.live != endpoint.account.live:
+        return Decision(outcome=Outcome.QUARANTINED, reason="WRONG_MODE")
+    match reading.kind:
+        case Kind.IGNORED:
+            return Decision(outcome=Outcome.IGNORED)
+        case Kind.PAID:
+            payee = Payee(
+                merchant_id=endpoint.merchant_id,
+                merchant_code=endpoint.merchant_code,
+                account_no=endpoint.account.account_no,
+                endpoint=endpoint.name,
+            )
+            return paid.decide(
+                reading, payee, account_id=endpoint.account_id, now=intake.received_at
+            )
+        case Kind.AUTHORIZED | Kind.PENDING | Kind.FAILED | Kind.CLOSED:
+            stale = _is_known_payment(endpoint.account_id, reading.txn_no)
+            return Decision(outcome=Outcome.RECORDED, reason="STALE" if stale else "")
+        case _:
+            return Decision(outcome=Outcome.RECORDED)
+
+
+def _is_known_payment(account_id: int, txn_no: str) -> bool:
+    """Whether money has arrived under this number: then no earlier stage of it is news."""
+    with connection.cursor() as cursor:
+        cursor.execute(_KNOWN_PAYMENT_SQL, [account_id, txn_no])
+        row = cursor.fetchone()
+    return bool(row and row[0])
+
+
+def _order_no(reading: Reading) -> str:
+    return (reading.order_no or "") if isinstance(reading, Callback) else ""
+
