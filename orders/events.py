@@ -1,7 +1,7 @@
 """Tell what became of an order: the one place that names its aggregate and builds the payload."""
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from orders.models import OrderStatus
 from orders.money import Money
@@ -37,8 +37,18 @@ def tell(
             "merchant": merchant_code,
             "status": status,
             "amount": {"amount_minor": money.amount_minor, "currency": money.currency},
-            "txn_no": txn_no,
-            "at": at.astimezone(UTC).isoformat(),
+            "version": version,
+            **_stamps(status, txn_no, at),
         },
         at=now,
     )
+
+
+def _stamps(status: OrderStatus, txn_no: str, at: datetime) -> dict[str, Any]:
+    """What only this move can say; every event has all the names, so a reader needs no cases."""
+    moment = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return {
+        "paid_txn_no": txn_no or None,
+        "paid_at": moment if status is OrderStatus.PAID else None,
+        "closed_at": moment if status is OrderStatus.CLOSED else None,
+    }

@@ -1,4 +1,4 @@
-"""Find what is owed under an order number, fast and without a lock, or locked to name a lost race."""
+"""Find what is owed under an order number, without a lock, or locked to name a lost race."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,10 +1,21 @@
 """What is owed: merchants, their API keys, and their orders."""
 
+from typing import Final
+
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-ORDER_NO_LENGTH_MAX = 64
+from orders.money import Money
+
+LABEL_LENGTH_MAX: Final = 60
+ORDER_NO_LENGTH_MAX: Final = 64
+ORDER_NO_PATTERN: Final = rf"[A-Za-z0-9_.:-]{{1,{ORDER_NO_LENGTH_MAX}}}"
+
+#: A callback endpoint as an order may name it, "stripe/main": the slugs of a provider (40) and
+#: of an account (60).
+ENDPOINT_PATTERN: Final = r"[A-Za-z0-9_-]{1,40}/[A-Za-z0-9_-]{1,60}"
+ENDPOINT_LENGTH_MAX: Final = 101
 
 
 class Merchant(models.Model):
@@ -25,7 +36,7 @@ class ApiKey(models.Model):
     merchant = models.ForeignKey(Merchant, on_delete=models.PROTECT, related_name="api_keys")
     prefix = models.CharField(max_length=16, unique=True)
     secret_sha256 = models.BinaryField(max_length=32)
-    label = models.CharField(max_length=60, blank=True)
+    label = models.CharField(max_length=LABEL_LENGTH_MAX, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
@@ -42,6 +53,11 @@ class OrderStatus(models.TextChoices):
     REFUNDED = "REFUNDED"
 
 
+#: An order in one of these was paid, and says by what and when.
+PAID_STATUSES: Final = (OrderStatus.PAID, OrderStatus.REFUNDED)
+_UNPAID_STATUSES: Final = tuple(status for status in OrderStatus if status not in PAID_STATUSES)
+
+
 class Order(models.Model):
     """Something that a merchant is to be paid for, once.
 
@@ -50,12 +66,15 @@ class Order(models.Model):
     any account of its merchant.
     """
 
-    merchant = models.ForeignKey(Merchant, on_delete=models.PROTECT, related_name="orders")
+    # The two indexes below begin with the merchant: one of its own would only cost writes.
+    merchant = models.ForeignKey(
+        Merchant, on_delete=models.PROTECT, related_name="orders", db_index=False
+    )
     order_no = models.CharField(max_length=ORDER_NO_LENGTH_MAX, db_collation="C")
     amount_minor = models.BigIntegerField()
     currency = models.CharField(max_length=3)
     status = models.CharField(max_length=10, choices=OrderStatus, default=OrderStatus.WAIT_PAY)
-    payable_through = models.CharField(max_length=100, blank=True)
+    payable_through = models.CharField(max_length=ENDPOINT_LENGTH_MAX, blank=True)
     paid_txn_no = models.CharField(max_length=128, blank=True)
     paid_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -72,26 +91,38 @@ class Order(models.Model):
             models.CheckConstraint(
                 condition=Q(status__in=OrderStatus.values), name="order_status_is_known"
             ),
-            models.CheckConstraint(condition=Q(amount_minor__gt=0), name="order_amount_is_positive"),
+            models.CheckConstraint(
+                condition=Q(order_no__regex=f"^{ORDER_NO_PATTERN}$"), name="order_no_is_well_formed"
+            ),
+            models.CheckConstraint(
+                condition=Q(amount_minor__gt=0), name="order_amount_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(currency__regex="^[A-Z]{3}$"), name="order_currency_is_well_formed"
+            ),
             models.CheckConstraint(
                 condition=Q(refunded_minor__gte=0, refunded_minor__lte=F("amount_minor")),
                 name="order_refunded_within_amount",
             ),
             models.CheckConstraint(
-                condition=Q(
-                    status__in=[OrderStatus.PAID, OrderStatus.REFUNDED], paid_at__isnull=False
-                )
-                & ~Q(paid_txn_no="")
-                | Q(
-                    status__in=[OrderStatus.WAIT_PAY, OrderStatus.CLOSED],
-                    paid_at__isnull=True,
-                    paid_txn_no="",
-                ),
+                condition=Q(status=OrderStatus.REFUNDED, refunded_minor=F("amount_minor"))
+                | Q(status=OrderStatus.PAID, refunded_minor__lt=F("amount_minor"))
+                | Q(status__in=_UNPAID_STATUSES, refunded_minor=0),
+                name="order_refunded_fits_status",
+            ),
+            models.CheckConstraint(
+                condition=(Q(status__in=PAID_STATUSES, paid_at__isnull=False) & ~Q(paid_txn_no=""))
+                | Q(status__in=_UNPAID_STATUSES, paid_at__isnull=True, paid_txn_no=""),
                 name="order_paid_stamps_iff_paid",
             ),
             models.CheckConstraint(
                 condition=~Q(status=OrderStatus.CLOSED) | Q(closed_at__isnull=False),
                 name="order_closed_has_closed_at",
+            ),
+            # A paid order may have been closed before: the stamp then stays as its history.
+            models.CheckConstraint(
+                condition=~Q(status=OrderStatus.WAIT_PAY) | Q(closed_at__isnull=True),
+                name="order_waiting_was_not_closed",
             ),
         ]
         indexes = [
@@ -105,3 +136,8 @@ class Order(models.Model):
 
     def __str__(self) -> str:
         return self.order_no
+
+    @property
+    def money(self) -> Money:
+        """What is owed."""
+        return Money(self.amount_minor, self.currency)

@@ -15,6 +15,9 @@ from iso4217 import Currency
 #: The largest amount that a PostgreSQL bigint holds.
 AMOUNT_MINOR_MAX: Final = 2**63 - 1
 
+# More than any amount has, and few enough to be written out.
+_MAGNITUDE_MAX: Final = 20
+_DIGITS_MAX: Final = 40
 # ASCII digits only: int() and Decimal() would also take "1_000", " 10" and full-width digits.
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,12})?", re.ASCII)
 
@@ -101,4 +104,8 @@ def from_minor(amount: int, currency: str, *, exponent: int) -> Money:
 
 def _is_small(amount: Decimal) -> bool:
     """Whether writing the number out is cheap: ``1E999999`` is not, and never is money."""
-    return amount.is_finite() and -20 <= amount.adjusted() <= 20 and len(amount.as_tuple().digits) <= 40
+    return (
+        amount.is_finite()
+        and abs(amount.adjusted()) <= _MAGNITUDE_MAX
+        and len(amount.as_tuple().digits) <= _DIGITS_MAX
+    )
