@@ -1,0 +1,1 @@
+"""The merchants' HTTP API."""

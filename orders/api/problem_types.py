@@ -1,0 +1,87 @@
+"""The kinds of error that the API answers with.
+
+`name` ends the problem's `type`, ``urn:paidonce:problem:<name>``: it never changes, and programs
+decide by it. `title` and `advice` are for people and may be worded anew.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+TYPE_PREFIX: Final = "urn:paidonce:problem:"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of problem; `advice` says what to do next and ends every detail."""
+
+    status: int
+    name: str
+    title: str
+    advice: str
+
+    @property
+    def type(self) -> str:
+        """The problem's `type` as RFC 9457 has it."""
+        return TYPE_PREFIX + self.name
+
+
+INVALID_REQUEST: Final = Kind(
+    400, "invalid-request", "The request is not valid", "Correct what `errors` names; then repeat."
+)
+UNREADABLE_BODY: Final = Kind(
+    400, "unreadable-body", "The body cannot be read", "Send one JSON object in UTF-8."
+)
+UNAUTHENTICATED: Final = Kind(
+    401,
+    "unauthenticated",
+    "A valid API key is needed",
+    "Send `Authorization: Bearer pk_...` with a key that is not revoked.",
+)
+FORBIDDEN: Final = Kind(
+    403, "forbidden", "This is not allowed", "Use a key of a merchant that may do this."
+)
+NOT_FOUND: Final = Kind(
+    404,
+    "not-found",
+    "There is no such thing",
+    "Check the address, and that the key belongs to the merchant whose order it is.",
+)
+METHOD_NOT_ALLOWED: Final = Kind(
+    405, "method-not-allowed", "The method is not allowed here", "Use a method that `Allow` names."
+)
+ORDER_EXISTS: Final = Kind(
+    409,
+    "order-exists",
+    "The order number is taken",
+    "Repeat the request with the first content, or use another order number.",
+)
+ORDER_NOT_CLOSABLE: Final = Kind(
+    409,
+    "order-not-closable",
+    "The order was paid",
+    "Read the order: what was paid is refunded, not closed.",
+)
+BODY_TOO_LARGE: Final = Kind(413, "body-too-large", "The body is too large", "Send less.")
+UNSUPPORTED_MEDIA_TYPE: Final = Kind(
+    415,
+    "unsupported-media-type",
+    "The body is not declared as JSON",
+    "Send `Content-Type: application/json`.",
+)
+TOO_MANY_REQUESTS: Final = Kind(
+    429, "too-many-requests", "Too many requests", "Repeat after the seconds in `Retry-After`."
+)
+UNEXPECTED: Final = Kind(
+    500,
+    "unexpected",
+    "Something failed that should not",
+    "Repeating is safe. If it fails again, report the `X-Request-ID` of this answer.",
+)
+UNAVAILABLE: Final = Kind(
+    503,
+    "unavailable",
+    "The service cannot decide this now",
+    "Nothing is known to have changed. Repeat the same request after `Retry-After` seconds.",
+)
+
+KINDS: Final = tuple(value for value in tuple(globals().values()) if isinstance(value, Kind))

@@ -1,0 +1,162 @@
+"""What the OpenAPI document says about each call, beyond what the code shows."""
+
+from typing import Any, Final
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+
+from orders.api import problem_types
+from orders.api.problem_types import Kind
+from orders.api.problems import MEDIA_TYPE
+from orders.api.serializers import (
+    NewOrderSerializer,
+    OrderPageSerializer,
+    OrderQuerySerializer,
+    OrderSerializer,
+    ProblemSerializer,
+)
+
+
+class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How to say who asks."""
+
+    target_class = "orders.api.authentication.ApiKeyAuthentication"
+    name = "apiKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:  # noqa: ARG002
+        """A bearer token."""
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A merchant's API key, `pk_<prefix>_<secret>`: "
+            "`manage.py create_api_key <merchant>` makes one.",
+        }
+
+
+_ORDER: Final = {
+    "order_no": "A-1001",
+    "status": "WAIT_PAY",
+    "amount": {"amount_minor": 1099, "currency": "USD"},
+    "refunded_minor": 0,
+    "expires_at": "2031-05-04T18:30:00Z",
+    "payable_through": None,
+    "paid_txn_no": None,
+    "paid_at": None,
+    "closed_at": None,
+    "created_at": "2031-05-04T18:00:00.123456Z",
+    "version": 0,
+}
+_PAID: Final = _ORDER | {
+    "status": "PAID",
+    "paid_txn_no": "pi_3Nv0",
+    "paid_at": "2031-05-04T18:04:11Z",
+    "version": 1,
+}
+_CLOSED: Final = _ORDER | {
+    "status": "CLOSED",
+    "closed_at": "2031-05-04T18:10:00Z",
+    "version": 1,
+}
+# Any call can end in one of these.
+_ALWAYS: Final = (
+    problem_types.UNAUTHENTICATED,
+    problem_types.UNEXPECTED,
+    problem_types.UNAVAILABLE,
+)
+_WITH_BODY: Final = (
+    problem_types.INVALID_REQUEST,
+    problem_types.UNREADABLE_BODY,
+    problem_types.BODY_TOO_LARGE,
+    problem_types.UNSUPPORTED_MEDIA_TYPE,
+)
+
+
+def _example(name: str, value: Any, *, request: bool = False) -> OpenApiExample:
+    return OpenApiExample(name, value=value, request_only=request, response_only=not request)
+
+
+def _responses(status: int, serializer: Any, description: str, *kinds: Kind) -> dict[Any, Any]:
+    """The good answer, and the problems, one entry a status with all of its types."""
+    by_status: dict[int, list[Kind]] = {}
+    for kind in (*kinds, *_ALWAYS):
+        by_status.setdefault(kind.status, []).append(kind)
+    problems = {
+        (code, MEDIA_TYPE): OpenApiResponse(
+            ProblemSerializer,
+            description=" ".join(f"`{kind.type}`: {kind.title}. {kind.advice}" for kind in found),
+        )
+        for code, found in sorted(by_status.items())
+    }
+    return {status: OpenApiResponse(serializer, description=description), **problems}
+
+
+PLACE_ORDER: Final[dict[str, Any]] = {
+    "operation_id": "place_order",
+    "summary": "Place an order",
+    "description": "Says what you are to be paid. The order number is yours and makes the call "
+    "safe to repeat: the same number with the same content answers with the same order and "
+    "`Idempotent-Replayed: true`; with other content it is refused. A payment that came before "
+    "its order is applied at once, so a new order may already be PAID.",
+    "request": NewOrderSerializer,
+    "responses": _responses(
+        201,
+        OrderSerializer,
+        "The order as it stands.",
+        *_WITH_BODY,
+        problem_types.ORDER_EXISTS,
+    ),
+    "parameters": [
+        OpenApiParameter(
+            "Idempotent-Replayed",
+            str,
+            OpenApiParameter.HEADER,
+            response=[201],
+            description="`true` if an earlier call placed the order; else absent.",
+        )
+    ],
+    "examples": [
+        _example(
+            "An order of 10.99 USD",
+            {name: _ORDER[name] for name in ("order_no", "amount", "expires_at")},
+            request=True,
+        ),
+        _example("The order waits for its payment", _ORDER),
+    ],
+}
+LIST_ORDERS: Final[dict[str, Any]] = {
+    "operation_id": "list_orders",
+    "summary": "List orders",
+    "description": "Your orders, newest first, in pages. Give `next` of a page as `cursor` for "
+    "the page after it, with the same `status` and `created_after`. Orders that are placed "
+    "meanwhile shift nothing.",
+    "parameters": [OrderQuerySerializer],
+    "responses": _responses(
+        200, OrderPageSerializer, "A page of orders.", problem_types.INVALID_REQUEST
+    ),
+    "examples": [_example("The last page", {"orders": [_PAID], "next": None})],
+}
+READ_ORDER: Final[dict[str, Any]] = {
+    "operation_id": "read_order",
+    "summary": "Read an order",
+    "description": "The order as it stands. An order of another merchant does not exist for you.",
+    "responses": _responses(
+        200, OrderSerializer, "The order as it stands.", problem_types.NOT_FOUND
+    ),
+    "examples": [_example("A paid order", _PAID)],
+}
+CLOSE_ORDER: Final[dict[str, Any]] = {
+    "operation_id": "close_order",
+    "summary": "Close an order",
+    "description": "Ends an order that nobody has paid; a payment that comes later is kept and "
+    "shown to a person. Closing a closed order changes nothing and answers the same. The "
+    "request has no body.",
+    "request": None,
+    "responses": _responses(
+        200,
+        OrderSerializer,
+        "The closed order.",
+        problem_types.NOT_FOUND,
+        problem_types.ORDER_NOT_CLOSABLE,
+    ),
+    "examples": [_example("The closed order", _CLOSED)],
+}
