@@ -5,9 +5,14 @@ import uuid
 from django.db import models
 from django.db.models import F, Q
 
+AGGREGATE_TYPE_LENGTH_MAX = 40
+AGGREGATE_ID_LENGTH_MAX = 140
+TYPE_LENGTH_MAX = 60
+ERROR_LENGTH_MAX = 500
+
 
 class EventState(models.TextChoices):
-    """The life of an event: see `outbox/relay.py`, which alone moves it."""
+    """The life of an event: see `outbox/claims.py`, which alone moves it."""
 
     PENDING = "PENDING"
     CLAIMED = "CLAIMED"
@@ -19,14 +24,15 @@ class Event(models.Model):
     """One fact to publish, written in the transaction that makes it true.
 
     `seq` is the version of its aggregate taken under the aggregate's row lock, so it has no
-    gaps and events of one aggregate are published in its order.
+    gaps and events of one aggregate are published in its order. `attempts` counts how often the
+    destination refused it; waiting for a destination that is down costs none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    aggregate_type = models.CharField(max_length=40)
-    aggregate_id = models.CharField(max_length=140)
+    aggregate_type = models.CharField(max_length=AGGREGATE_TYPE_LENGTH_MAX, db_collation="C")
+    aggregate_id = models.CharField(max_length=AGGREGATE_ID_LENGTH_MAX, db_collation="C")
     seq = models.PositiveIntegerField()
-    type = models.CharField(max_length=60)
+    type = models.CharField(max_length=TYPE_LENGTH_MAX)
     payload = models.JSONField()
     headers = models.JSONField(default=dict)
     created_at = models.DateTimeField()
@@ -38,7 +44,7 @@ class Event(models.Model):
     fence = models.PositiveIntegerField(default=0)
     lease_until = models.DateTimeField(null=True, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
-    last_error = models.CharField(max_length=500, blank=True)
+    last_error = models.CharField(max_length=ERROR_LENGTH_MAX, blank=True)
 
     class Meta:
         constraints = [
@@ -63,17 +69,19 @@ class Event(models.Model):
                 name="event_claimed_has_owner_and_lease",
             ),
         ]
+        # Their conditions name `published_at`, not `state`: PostgreSQL can then claim and release
+        # an event without touching any index (a heap-only update).
         indexes = [
             models.Index(
                 fields=["aggregate_type", "aggregate_id", "seq"],
-                condition=~Q(state=EventState.PUBLISHED),
+                condition=Q(published_at__isnull=True),
                 name="event_unpublished_heads",
             ),
             models.Index(
-                F("created_at"), condition=~Q(state=EventState.PUBLISHED), name="event_unpublished"
+                F("created_at"), condition=Q(published_at__isnull=True), name="event_unpublished"
             ),
             models.Index(
-                F("published_at"), condition=Q(state=EventState.PUBLISHED), name="event_published"
+                F("published_at"), condition=Q(published_at__isnull=False), name="event_published"
             ),
         ]
 

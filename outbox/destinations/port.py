@@ -1,0 +1,74 @@
+"""What the relay asks of a place that events go to."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Protocol
+from uuid import UUID
+
+#: The most that one event may carry: well under what any broker takes as it comes (RabbitMQ 4:
+#: 16 MiB), and small enough that a whole batch fits in memory.
+PAYLOAD_BYTES_MAX: Final = 1024 * 1024
+
+SOURCE: Final = "paidonce"
+
+
+class Unavailable(Exception):  # noqa: N818 - named for the fact
+    """The destination cannot confirm anything now. It says nothing about any one event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The destination is there and will not take this one event, for this reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """An event on its way out."""
+
+    id: UUID
+    type: str
+    aggregate_type: str
+    aggregate_id: str
+    seq: int
+    created_at: datetime
+    payload: bytes
+    traceparent: str = ""
+
+    def attributes(self) -> dict[str, str]:
+        """What goes beside the payload: the attributes of CloudEvents 1.0.
+
+        `sequence` is an integer without padding; `subject` names the aggregate.
+        """
+        attributes = {
+            "specversion": "1.0",
+            "id": str(self.id),
+            "source": SOURCE,
+            "type": self.type,
+            "subject": f"{self.aggregate_type}/{self.aggregate_id}",
+            "time": self.created_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+            "datacontenttype": "application/json",
+            "sequence": str(self.seq),
+        }
+        if self.traceparent:
+            attributes["traceparent"] = self.traceparent
+        return attributes
+
+
+class Destination(Protocol):
+    """A place that events go to. Not shared between threads."""
+
+    def ready(self) -> None:
+        """Connect if need be; raises Unavailable, so that nothing is claimed in vain."""
+
+    def publish(self, messages: Sequence[Message]) -> Iterator[Refused | None]:
+        """Send the messages in order, and tell of each in turn: None once it is safely there.
+
+        What was told before Unavailable is raised remains true; the messages after that may or
+        may not have arrived.
+        """
+
+    def close(self) -> None:
+        """Let go of the connection; `ready` makes another."""

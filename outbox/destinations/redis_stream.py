@@ -1,0 +1,80 @@
+"""A stream on Valkey, or on Redis from 7.2 on. The server must keep an append-only file."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.client import Pipeline
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from outbox.destinations.port import Message, Refused, Unavailable
+
+CONNECT_SECONDS_MAX: Final = 3
+#: With `appendfsync everysec` a write may take a second to be on the disk; a busy disk, longer.
+CONFIRM_SECONDS_MAX: Final = 4
+REPLY_SECONDS_MAX: Final = CONFIRM_SECONDS_MAX + 1
+
+
+class RedisStream:
+    """Appends each event to one stream and has the whole batch confirmed to be on the disk.
+
+    An entry holds the event's attributes and its JSON under `data`. The stream keeps about the
+    newest `length_max` entries, whoever has read them or not: consumers that fall further behind
+    than that miss events.
+    """
+
+    def __init__(self, url: str, *, stream: str, length_max: int) -> None:
+        self._stream = stream
+        self._length_max = length_max
+        self._client: Redis = Redis.from_url(
+            url,
+            socket_connect_timeout=CONNECT_SECONDS_MAX,
+            socket_timeout=REPLY_SECONDS_MAX,
+            # The relay tries again, by the table; a second attempt here would only repeat events.
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    def ready(self) -> None:
+        """Ask whether the server could confirm a write; this also finds a dead connection."""
+        self._confirmed(self._client.pipeline(transaction=False))
+
+    def publish(self, messages: Sequence[Message]) -> Iterator[Refused | None]:
+        """Append all in one round trip, then wait for the disk once."""
+        pipeline = self._client.pipeline(transaction=False)
+        for message in messages:
+            entry: Any = {**message.attributes(), "data": message.payload}
+            pipeline.xadd(self._stream, entry, maxlen=self._length_max, approximate=True)
+        self._confirmed(pipeline)
+        yield from (None for _ in messages)
+
+    def close(self) -> None:
+        """Drop the connection; the next command makes another."""
+        self._client.close()
+
+    def _confirmed(self, pipeline: Pipeline) -> None:
+        # WAITAOF speaks of the writes of its own connection, so it must go with them: on a new
+        # connection, made after a loss, it would confirm nothing and say yes.
+        pipeline.execute_command("WAITAOF", 1, 0, CONFIRM_SECONDS_MAX * 1000)
+        try:
+            # What a server refuses (out of memory, read only, loading ..) concerns no one event.
+            kept_locally, _kept_by_replicas = pipeline.execute()[-1]
+        except RedisError as error:
+            self.close()
+            raise Unavailable(_explain(error)) from error
+        if kept_locally < 1:
+            self.close()
+            raise Unavailable(f"writes were not on the disk within {CONFIRM_SECONDS_MAX} s")
+
+
+def _explain(error: RedisError) -> str:
+    text = str(error)
+    if "appendonly is disabled" in text:
+        return (
+            "this Redis or Valkey would forget events when it stops: start it with "
+            "`--appendonly yes`, or name another in EVENT_STREAM_URL"
+        )
+    if "unknown command" in text and "WAITAOF" in text:
+        return "this Redis cannot confirm that events are on the disk: 7.2 or any Valkey can"
+    return f"{type(error).__name__}: {text}"

@@ -1,0 +1,181 @@
+"""Tell the world: publish what the outbox holds, at least once and in order per aggregate.
+
+Claim (one short statement), publish (outside any transaction), mark (with the fence). Any number of
+relays may run at once; whatever happens to one of them, its leases end and another carries on.
+"""
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import Final
+
+import structlog
+from django.db import connection
+
+from outbox import claims
+from outbox.claims import Claim, Setback
+from outbox.destinations.port import PAYLOAD_BYTES_MAX, Destination, Message, Refused, Unavailable
+from outbox.models import EventState
+
+BATCH: Final = 100
+LEASE: Final = timedelta(seconds=30)
+#: A message begun at the last moment still ends, by its destination's timeouts, within the lease.
+PUBLISH_SECONDS_MAX: Final = 15.0
+
+#: Twelve attempts take about half an hour: long enough to mend a queue, short enough that
+#: somebody is told the same day. A dead event waits for a person and is never removed.
+ATTEMPTS_MAX: Final = 12
+BACKOFF_SECONDS_FIRST: Final = 1
+BACKOFF_SECONDS_MAX: Final = 600
+
+#: How long events wait when the destination fails in the middle. The one in flight waits longer:
+#: if it is what broke the connection, the others get past it.
+PAUSE: Final = timedelta(seconds=1)
+PAUSE_IN_FLIGHT: Final = timedelta(seconds=5)
+
+logger = structlog.stdlib.get_logger(__name__)
+_random = random.SystemRandom()
+
+
+class InTransaction(RuntimeError):  # noqa: N818 - named for the fact
+    """The relay was called inside a transaction, which would stay open while the network waits."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What became of the events of one or several rounds; `failure` says what stopped them."""
+
+    claimed: int = 0
+    published: int = 0
+    refused: int = 0
+    dead: int = 0
+    released: int = 0
+    stale: int = 0
+    failure: str = ""
+
+    def add(self, other: "Figures") -> None:
+        """Count another round in."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+
+@dataclass(slots=True)
+class _Round:
+    """The events of one round, sorted by what became of them."""
+
+    sent: list[Claim] = field(default_factory=list)
+    refused: list[Setback] = field(default_factory=list)
+    released: list[Setback] = field(default_factory=list)
+    failure: str = ""
+
+
+def drain(destination: Destination, *, seconds_max: float, batch: int = BATCH) -> Figures:
+    """Relay until nothing is left that may go out now, the destination fails, or time is up."""
+    stop_at = time.monotonic() + seconds_max
+    total = Figures()
+    while True:
+        figures = relay_once(destination, batch=batch)
+        total.add(figures)
+        if not figures.claimed or figures.failure or time.monotonic() >= stop_at:
+            return total
+
+
+def relay_once(
+    destination: Destination,
+    *,
+    batch: int = BATCH,
+    lease: timedelta = LEASE,
+    publish_seconds_max: float = PUBLISH_SECONDS_MAX,
+) -> Figures:
+    """Claim a batch, publish it, and write down what became of each event.
+
+    Raises InTransaction inside a transaction. A destination that fails is told in the figures.
+    """
+    if connection.in_atomic_block:
+        raise InTransaction("publishing must not hold a transaction open")
+    try:
+        destination.ready()
+    except Unavailable as error:
+        logger.warning("events_wait", reason=str(error))
+        return Figures(failure=str(error))
+    stop_at = time.monotonic() + publish_seconds_max
+    held = claims.claim_heads(batch=batch, lease=lease)
+    return _settle(held, _publish(destination, held, stop_at))
+
+
+def backoff(attempts: int) -> timedelta:
+    """How long to wait after this many refusals: doubling to a ceiling, less up to a half."""
+    # Bounding the exponent keeps the power small however often something was refused.
+    seconds = min(BACKOFF_SECONDS_MAX, BACKOFF_SECONDS_FIRST * 2 ** min(attempts - 1, 30))
+    return timedelta(seconds=seconds * _random.uniform(0.5, 1.0))
+
+
+def _publish(destination: Destination, held: Sequence[Claim], stop_at: float) -> _Round:
+    done = _Round()
+    waiting: list[tuple[Claim, Message]] = []
+    for claim in held:
+        if claim.message is None:
+            done.refused.append(_refusal(claim, f"larger than {PAYLOAD_BYTES_MAX} bytes"))
+        else:
+            waiting.append((claim, claim.message))
+    told = 0
+    try:
+        for result in destination.publish([message for _, message in waiting]):
+            claim = waiting[told][0]
+            told += 1
+            if isinstance(result, Refused):
+                done.refused.append(_refusal(claim, result.reason))
+            else:
+                done.sent.append(claim)
+            if time.monotonic() >= stop_at:
+                break
+    except Unavailable as error:
+        done.failure = str(error)
+    except Exception as error:
+        # A fault in a destination's code must neither lose count of what was sent nor kill events.
+        logger.exception("destination_failed")
+        done.failure = f"{type(error).__name__}: {error}"
+    for place, (claim, _) in enumerate(waiting[told:]):
+        pause = (PAUSE_IN_FLIGHT if place == 0 else PAUSE) if done.failure else timedelta()
+        done.released.append(Setback(claim=claim, reason=done.failure, wait=pause))
+    return done
+
+
+def _refusal(claim: Claim, reason: str) -> Setback:
+    return Setback(claim=claim, reason=reason, wait=backoff(claim.attempts + 1))
+
+
+def _settle(held: Sequence[Claim], done: _Round) -> Figures:
+    published = claims.published(done.sent)
+    refused = claims.refused(done.refused, attempts_max=ATTEMPTS_MAX)
+    released = claims.released(done.released)
+    for setback in done.refused:
+        if setback.claim.id in refused:
+            _log_refusal(setback, refused[setback.claim.id])
+    stale = {claim.id for claim in held} - published - set(refused) - released
+    for event_id in stale:
+        # Somebody else holds it by now and will publish it, again perhaps: the id is the same.
+        logger.warning("event_claim_lost", event_id=str(event_id))
+    if done.failure:
+        logger.warning("events_wait", reason=done.failure, events=len(released))
+    return Figures(
+        claimed=len(held),
+        published=len(published),
+        refused=len(refused),
+        dead=sum(state == EventState.DEAD for state in refused.values()),
+        released=len(released),
+        stale=len(stale),
+        failure=done.failure,
+    )
+
+
+def _log_refusal(setback: Setback, state: EventState) -> None:
+    log = logger.error if state == EventState.DEAD else logger.warning
+    log(
+        "event_dead" if state == EventState.DEAD else "event_refused",
+        event_id=str(setback.claim.id),
+        attempts=setback.claim.attempts + 1,
+        reason=setback.reason,
+    )
