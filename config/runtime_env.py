@@ -10,13 +10,21 @@ from pathlib import Path
 
 from config.embedded import private_file
 
+#: What is left word of.
+NAMES = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "VAULT_KEYS", "PORT", "PUBLIC_URL")
+
+#: What this process was not given and found in the file.
+filled: set[str] = set()
+
 
 def load(base_dir: Path) -> None:
     """Fill in what the environment does not say, unless it names a database of its own."""
-    if "DATABASE_URL" in os.environ:
+    if os.environ.get("DATABASE_URL"):
         return
     for name, value in read(runtime_file(base_dir)).items():
-        os.environ.setdefault(name, value)
+        if name not in os.environ:
+            os.environ[name] = value
+            filled.add(name)
 
 
 def read(path: Path) -> dict[str, str]:

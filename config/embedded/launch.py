@@ -37,11 +37,13 @@ def start(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     output: int | IO[bytes] | None = None,
+    held: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, bound to the life of the calling thread.
 
     The kernel watches the thread and not the process: call it from one that lives as long as the
-    program shall, best the main thread. Standard input is empty, errors go with the output.
+    program shall, best the main thread. Standard input is empty, errors go with the output, and
+    the open files in `held` stay open in it.
     """
     wrapper = [sys.executable, "-I", "-S", __file__, "--parent", str(os.getpid())]
     wrapper += ["--signal", str(int(on_parent_death))]
@@ -56,6 +58,7 @@ def start(
         env=env,
         cwd=cwd,
         start_new_session=True,
+        pass_fds=held,
     )
 
 

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,9 @@ class Server:
     env: Mapping[str, str] | None = field(default=None, repr=False)
     cwd: Path | None = None
 
-    def start(self, output: int | IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+    def start(
+        self, output: int | IO[bytes] | None = None, *, held: Sequence[int] = ()
+    ) -> subprocess.Popen[bytes]:
         """Start it in its own session; it is told to stop when the calling thread ends."""
         return launch.start(
             self.command,
@@ -45,6 +47,7 @@ class Server:
             env=self.env,
             cwd=self.cwd,
             output=output,
+            held=held,
         )
 
 

@@ -1,0 +1,95 @@
+"""The service's own programs: what to run, and how to tell that it is ready."""
+
+import functools
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import celery
+import httpx2
+import kombu.exceptions
+
+from config.embedded.server import Server
+
+_WEB_WORKERS_MAX = 4
+_WORKER_SLOTS = 2
+
+
+def manage(name: str, arguments: tuple[str, ...], env: Mapping[str, str], root: Path) -> Server:
+    """One of the commands of manage.py, to be run to its end."""
+    return Server(
+        name=name,
+        command=(sys.executable, "manage.py", *arguments),
+        ready=lambda: True,
+        env=env,
+        cwd=root,
+    )
+
+
+def web(env: Mapping[str, str], root: Path, port: int) -> Server:
+    """The web server; ready when it and the database say so."""
+    workers = min(os.cpu_count() or 1, _WEB_WORKERS_MAX)
+    return Server(
+        name="web",
+        command=(
+            *(sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws"),
+            *("--host", "127.0.0.1", "--port", str(port), "--workers", str(workers)),
+            *("--blocking-threads", "4", "--respawn-failed-workers"),
+            *("--workers-kill-timeout", "15", "config.wsgi:application"),
+        ),
+        ready=functools.partial(_is_ok, f"http://127.0.0.1:{port}/readyz"),
+        env=env,
+        cwd=root,
+    )
+
+
+def worker(env: Mapping[str, str], root: Path, port: int) -> Server:
+    """The Celery worker; ready when it answers a ping through the broker."""
+    # Unlike every other worker on the same broker.
+    name = f"paidonce-{port}-{os.getpid()}@{socket.gethostname()}"
+    return Server(
+        name="worker",
+        command=(
+            *(sys.executable, "-m", "celery", "--quiet", "--app", "config"),
+            *("worker", "--hostname", name),
+            *("--concurrency", str(_WORKER_SLOTS), "--without-gossip", "--without-mingle"),
+        ),
+        ready=functools.partial(_answers_ping, env["BROKER_URL"], name),
+        env=env,
+        cwd=root,
+    )
+
+
+def beat(env: Mapping[str, str], root: Path) -> Server:
+    """Celery's clock; ready when it has written down its schedule."""
+    folder = root / "var" / "beat"
+    folder.mkdir(parents=True, exist_ok=True)
+    for former in folder.glob("schedule*"):
+        former.unlink()
+    return Server(
+        name="beat",
+        command=(
+            *(sys.executable, "-m", "celery", "--quiet", "--app", "config", "beat"),
+            *("--schedule", str(folder / "schedule"), "--pidfile", ""),
+        ),
+        ready=lambda: any(folder.glob("schedule*")),
+        env=env,
+        cwd=root,
+    )
+
+
+def _is_ok(url: str) -> bool:
+    try:
+        return httpx2.get(url, timeout=2, trust_env=False).status_code == httpx2.codes.OK
+    except httpx2.TransportError:
+        return False
+
+
+def _answers_ping(broker_url: str, name: str) -> bool:
+    with celery.Celery(broker=broker_url, set_as_current=False) as app:
+        try:
+            return bool(app.control.ping(destination=[name], timeout=0.5, limit=1))
+        except kombu.exceptions.OperationalError:
+            return False

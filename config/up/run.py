@@ -1,0 +1,81 @@
+"""Start everything in order, keep it running, stop it in order."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from config import runtime_env
+from config.embedded import ports, postgres, valkey
+from config.up import environment, programs
+from config.up.output import Output
+from config.up.supervisor import StopRequestedError, Supervisor
+
+DEFAULT_PORT = "8000"
+
+
+class PortTakenError(RuntimeError):
+    """Another program listens where the web server should."""
+
+
+def run(root: Path, held: int) -> None:
+    """Run the service until somebody asks for the end.
+
+    `held` is the claim on the data folder. Raises PortTakenError, MissingSecretError,
+    ServerDiedError, ServerSilentError, and what the embedded servers raise.
+    """
+    var = root / "var"
+    env = environment.with_secrets(environment.given(), var)
+    env.setdefault("PORT", DEFAULT_PORT)
+    port = _free_port(env["PORT"])
+    env.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
+    env["PYTHONUNBUFFERED"] = "1"
+    output = Output()
+    supervisor = Supervisor(output, held=[held])
+    supervisor.listen_for_signals()
+    try:
+        _start_servers(supervisor, env, root)
+        _start_programs(supervisor, env, root, port)
+        _leave_word(env, var)
+        if (root / "config" / "management" / "commands" / "welcome.py").exists():
+            supervisor.run(programs.manage("welcome", ("welcome",), env, root), as_is=True)
+        output.say(f"Everything runs: http://127.0.0.1:{port} (Ctrl-C stops it, the data stays)")
+        supervisor.watch()
+    except StopRequestedError:
+        pass
+    finally:
+        runtime_env.runtime_file(root).unlink(missing_ok=True)
+        supervisor.stop()
+    output.say("Everything has stopped; the data is in var/.")
+
+
+def _start_servers(supervisor: Supervisor, env: dict[str, str], root: Path) -> None:
+    if not env.get("DATABASE_URL"):
+        server = postgres.prepare(root / "var" / "postgres")
+        supervisor.start(server)
+        env["DATABASE_URL"] = server.url
+    if not env.get("BROKER_URL"):
+        server = valkey.prepare(root / "var" / "valkey")
+        supervisor.start(server)
+        env["BROKER_URL"] = server.url
+
+
+def _start_programs(supervisor: Supervisor, env: Mapping[str, str], root: Path, port: int) -> None:
+    supervisor.run(programs.manage("migrate", ("migrate", "--noinput"), env, root))
+    supervisor.start(programs.web(env, root, port))
+    supervisor.start(programs.worker(env, root, port))
+    supervisor.start(programs.beat(env, root))
+
+
+def _leave_word(env: Mapping[str, str], var: Path) -> None:
+    kept = {name: env[name] for name in runtime_env.NAMES if name in env}
+    runtime_env.write(runtime_env.runtime_file(var.parent), kept)
+
+
+def _free_port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:  # noqa: PLR2004
+        raise PortTakenError(f"PORT is {text!r}; it must be a number from 1 to 65535.")
+    port = int(text)
+    if not ports.is_free("127.0.0.1", port):
+        raise PortTakenError(
+            f"Port {port} is in use by another program. Choose another one: PORT=8001 make run"
+        )
+    return port
