@@ -1,15 +1,18 @@
 """Who asks: a merchant, by ``Authorization: Bearer pk_<prefix>_<secret>``."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from orders import api_keys
 from orders.models import ApiKey, Merchant
+
+if TYPE_CHECKING:
+    # DRF reads this module while it is importing its views.
+    from rest_framework.views import APIView
 
 
 class ApiKeyAuthentication(BaseAuthentication):
@@ -33,7 +36,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 class IsMerchant(BasePermission):
     """Every call of the API is a merchant's."""
 
-    def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002
+    def has_permission(self, request: Request, view: "APIView") -> bool:  # noqa: ARG002
         """Whether a key was accepted."""
         return isinstance(request.auth, ApiKey)
 
