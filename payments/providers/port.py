@@ -63,6 +63,7 @@ class Account:
 class Reason(StrEnum):
     """Why a request is not authentic. For the security log only: the reply never says it."""
 
+    MISCONFIGURED = "the account's settings are not usable"
     NO_KEY = "no key is valid at this time"
     SIGNATURE_MISSING = "the signature is missing"
     SIGNATURE_MALFORMED = "the signature has another form"
@@ -70,6 +71,7 @@ class Reason(StrEnum):
     TIMESTAMP_MALFORMED = "the timestamp is missing or has another form"
     TIMESTAMP_OUT_OF_TOLERANCE = "signed too long ago, or in the future"
     ID_MALFORMED = "the message id is missing or has another form"
+    BODY_EMPTY = "the body is empty"
     TOO_LARGE = "a header or the number of signatures is over its limit"
 
 
@@ -88,7 +90,7 @@ class Rejected:
 
 
 class Reply(StrEnum):
-    """What we tell a provider. A duplicate is accepted: the provider must not tell the difference."""
+    """What we tell a provider. A duplicate is accepted: it must not tell the difference."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -126,5 +128,5 @@ class Provider(Protocol):
         """The answer that this provider understands."""
 
 
-class Misconfigured(ValueError):
+class Misconfigured(ValueError):  # noqa: N818 - the name is the fact
     """The account's settings or keys are not usable; the message says what to change."""

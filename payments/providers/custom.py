@@ -1,0 +1,71 @@
+"""Any provider that signs with an HMAC, as configuration of an account instead of code.
+
+``settings["scheme"]`` says how it signs (`hmac_scheme_settings`), ``settings["fields"]`` where its
+facts stand (`field_map_settings`).
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+
+from payments.callback import Reading, Unreadable
+from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.field_map import FieldMap
+from payments.providers.field_map_settings import field_map
+from payments.providers.hmac_scheme import HmacScheme
+from payments.providers.hmac_scheme_settings import hmac_scheme
+from payments.providers.hmac_verify import KEY_PURPOSE, verify
+from payments.providers.options import Options
+from payments.providers.port import (
+    Account,
+    Acknowledgement,
+    Misconfigured,
+    Reason,
+    Rejected,
+    Reply,
+    SignedRequest,
+    Verified,
+)
+
+
+class Custom:
+    """The provider; see the module."""
+
+    def check_settings(self, account: Account) -> None:
+        """Refuse a scheme or a map that is not safe or cannot work, and unusable keys."""
+        options = Options(account.settings, "settings")
+        scheme = hmac_scheme(options.section("scheme"))
+        field_map(options.section("fields"))
+        options.finish()
+        for key in account.keys:
+            if key.purpose == KEY_PURPOSE:
+                scheme.check_key(key)
+
+    def authenticate(
+        self, request: SignedRequest, account: Account, *, now: datetime
+    ) -> Verified | Rejected:
+        """Check the signature by the account's scheme."""
+        try:
+            return verify(_scheme(account), request, account, now=now)
+        except Misconfigured:
+            return Rejected(Reason.MISCONFIGURED)
+
+    def read(self, request: SignedRequest, account: Account) -> Sequence[Reading]:
+        """The one event in the request."""
+        try:
+            id_header, fields = _scheme(account).id_header, _fields(account)
+        except Misconfigured as error:
+            return [Unreadable(str(error), sha256(request.body).hexdigest())]
+        return [fields.read(request.body, signed_id=request.header(id_header) or "")]
+
+    def acknowledge(self, reply: Reply) -> Acknowledgement:
+        """The status says it all."""
+        return BY_STATUS[reply]
+
+
+def _scheme(account: Account) -> HmacScheme:
+    return hmac_scheme(Options(account.settings, "settings").section("scheme"))
+
+
+def _fields(account: Account) -> FieldMap:
+    return field_map(Options(account.settings, "settings").section("fields"))

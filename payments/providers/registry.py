@@ -1,0 +1,29 @@
+"""Which providers there are. The name is the part of the callback's address after /callbacks/."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from payments.providers.custom import Custom
+from payments.providers.port import Provider
+from payments.providers.standardwebhooks import StandardWebhooks
+from payments.providers.stripe import Stripe
+
+PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
+    {
+        "custom": Custom(),
+        "standardwebhooks": StandardWebhooks("webhook"),
+        "stripe": Stripe(),
+        "svix": StandardWebhooks("svix", "webhook"),
+    }
+)
+
+
+def find(name: str) -> Provider | None:
+    """The provider of that name, or None."""
+    return PROVIDERS.get(name)
+
+
+def names() -> list[str]:
+    """The names of all providers, sorted."""
+    return sorted(PROVIDERS)

@@ -1,0 +1,128 @@
+"""Stripe: snapshot events, signed with the endpoint's secret.
+
+The key is the whole ``whsec_..`` text as bytes. While a secret is being rolled Stripe signs with
+both, and either proves the event. Of the account's settings one is used: ``order_key``, the
+metadata key that holds the merchant's order number (else ``order_id``, ``order_no``, or
+Checkout's ``client_reference_id``).
+
+Thin events (``v2.core.event``) carry no amounts and are ignored.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Final
+
+from orders.money import NotMoney
+from orders.strict_json import StrictJsonError, at, boolean, identifier, parse, required, text
+from payments.callback import PROVIDER_ID, Callback, Invalid, Kind, Reading, Unreadable
+from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
+from payments.providers.hmac_verify import KEY_PURPOSE, verify
+from payments.providers.options import Options
+from payments.providers.port import (
+    Account,
+    Acknowledgement,
+    Misconfigured,
+    Rejected,
+    Reply,
+    SignedRequest,
+    Verified,
+)
+from payments.providers.stated_money import AmountRule, Stated, json_amount
+from payments.providers.stripe_events import (
+    EXPONENTS,
+    linked_to,
+    meaning_of,
+    order_of,
+    transaction_of,
+)
+from payments.providers.times import instant
+
+SECRET_PREFIX: Final = b"whsec_"
+_AMOUNTS: Final = AmountRule("minor", EXPONENTS)
+_SCHEME: Final = HmacScheme(
+    message=("timestamp", b".", "body"),
+    signature=SignatureRule(header="stripe-signature", format="kv", key="v1"),
+    timestamp=TimestampRule(item="t"),
+)
+
+
+class Stripe:
+    """The provider; see the module."""
+
+    def check_settings(self, account: Account) -> None:
+        """Refuse a key that is not an endpoint's signing secret, and unknown settings."""
+        options = Options(account.settings, "settings")
+        options.text("order_key", "", empty=True)
+        options.finish()
+        for key in account.keys:
+            if key.purpose != KEY_PURPOSE:
+                continue
+            if not key.material.startswith(SECRET_PREFIX):
+                raise Misconfigured(
+                    f"key {key.key_id!r} is not an endpoint's signing secret: that one begins with"
+                    " whsec_ and is kept with that prefix"
+                )
+            _SCHEME.check_key(key)
+
+    def authenticate(
+        self, request: SignedRequest, account: Account, *, now: datetime
+    ) -> Verified | Rejected:
+        """Check ``Stripe-Signature``."""
+        return verify(_SCHEME, request, account, now=now)
+
+    def read(self, request: SignedRequest, account: Account) -> Sequence[Reading]:
+        """The one event in the request."""
+        event_id = None
+        try:
+            event = parse(request.body)
+            event_id = required(identifier(event, "id"), "id")
+            return [_callback(event, event_id, account)]
+        except (StrictJsonError, NotMoney, Invalid) as error:
+            if event_id is None or not PROVIDER_ID.fullmatch(event_id):
+                event_id = sha256(request.body).hexdigest()
+            return [Unreadable(str(error), event_id)]
+
+    def acknowledge(self, reply: Reply) -> Acknowledgement:
+        """Stripe looks at the status only."""
+        return BY_STATUS[reply]
+
+
+def _callback(event: object, event_id: str, account: Account) -> Callback:
+    event_type = required(text(event, "type"), "type")
+    ignored = Callback(event_id=event_id, event_type=event_type, kind=Kind.IGNORED)
+    if text(event, "object") == "v2.core.event":
+        return ignored
+    thing = at(event, "data", "object")
+    kind, amounts, part = meaning_of(event_type, thing)
+    if kind is Kind.IGNORED:
+        return ignored
+    subject = at(thing, *part)
+    money, words = _money(subject, amounts, kind)
+    order_key = str(account.settings.get("order_key") or "")
+    return Callback(
+        event_id=event_id,
+        event_type=event_type,
+        kind=kind,
+        txn_no=required(transaction_of(kind, subject), "data.object.id"),
+        order_no=order_of(subject, order_key) or order_of(thing, order_key),
+        money=money,
+        stated_amount=words,
+        account_no=identifier(event, "account"),
+        live=boolean(event, "livemode"),
+        occurred_at=instant(at(event, "created")),
+        linked_nos=tuple(dict.fromkeys([*linked_to(subject), *linked_to(thing)])),
+    )
+
+
+def _money(thing: object, names: tuple[str, ...], kind: Kind) -> Stated:
+    amount = next(
+        (found for name in names if (found := json_amount(thing, name)) is not None), None
+    )
+    currency = text(thing, "currency")
+    if amount is not None and currency and currency.isascii():
+        return _AMOUNTS.money(amount, currency.upper())
+    if kind is Kind.PAID:
+        raise NotMoney("a payment without an amount or without a currency")
+    return Stated()
