@@ -6,7 +6,7 @@ differently brings its own table, and its amounts are converted on the way in.
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import cache
 from typing import Final
 
@@ -18,6 +18,9 @@ AMOUNT_MINOR_MAX: Final = 2**63 - 1
 # More than any amount has, and few enough to be written out.
 _MAGNITUDE_MAX: Final = 20
 _DIGITS_MAX: Final = 40
+# Thirty digits pass _DECIMAL; the default context would round them to 28 without a word.
+_EXACT: Final = Context(prec=40)
+
 # ASCII digits only: int() and Decimal() would also take "1_000", " 10" and full-width digits.
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,12})?", re.ASCII)
 
@@ -85,7 +88,7 @@ def from_major(amount: str | int | Decimal, currency: str) -> Money:
     text = format(amount, "f") if isinstance(amount, Decimal) and _is_small(amount) else str(amount)
     if not _DECIMAL.fullmatch(text):
         raise NotMoney(f"not a plain decimal amount: {text[:40]!r}")
-    scaled = Decimal(text).scaleb(exponent_of(currency))
+    scaled = Decimal(text).scaleb(exponent_of(currency), context=_EXACT)
     if scaled != scaled.to_integral_value():
         raise TooManyDecimals(f"{text} has more decimals than {currency} has")
     return Money(int(scaled), currency)
