@@ -1,12 +1,13 @@
 """Rows for tests: each valid as it comes, so that a test says only what it is about."""
 
+import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
 import factory
 from factory.django import DjangoModelFactory
 
-from orders.models import Merchant, Order
+from orders.models import ApiKey, Merchant, Order
 from payments import vault
 from payments.models import AccountKey, ProviderAccount
 
@@ -19,6 +20,23 @@ class MerchantFactory(DjangoModelFactory[Merchant]):
 
     code = factory.Sequence(lambda number: f"shop-{number}")
     name = "A shop"
+
+
+#: The secret of the keys of `ApiKeyFactory`, and the token that it makes with a key's prefix.
+API_SECRET = "t" * 43
+
+
+def api_token(key: ApiKey) -> str:
+    return f"pk_{key.prefix}_{API_SECRET}"
+
+
+class ApiKeyFactory(DjangoModelFactory[ApiKey]):
+    class Meta:
+        model = ApiKey
+
+    merchant = factory.SubFactory(MerchantFactory)
+    prefix = factory.Sequence(lambda number: f"{number:016x}")
+    secret_sha256 = hashlib.sha256(API_SECRET.encode()).digest()
 
 
 class OrderFactory(DjangoModelFactory[Order]):
@@ -65,3 +83,17 @@ class AccountKeyFactory(DjangoModelFactory[AccountKey]):
     account = factory.SubFactory(ProviderAccountFactory)
     key_id = factory.Sequence(lambda number: f"key-{number}")
     material = factory.LazyAttribute(lambda row: vault.seal(row.secret.encode()))
+
+
+class EventFactory(DjangoModelFactory[Event]):
+    """An event that waits to be published, the first of its aggregate."""
+
+    class Meta:
+        model = Event
+
+    aggregate_type = "order"
+    aggregate_id = factory.Sequence(lambda number: f"shop/O-{number}")
+    seq = 1
+    type = "order.paid"
+    payload = factory.LazyAttribute(lambda row: {"order": row.aggregate_id, "seq": row.seq})
+    created_at = CREATED_AT
