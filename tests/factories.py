@@ -8,6 +8,7 @@ import factory
 from factory.django import DjangoModelFactory
 
 from orders.models import ApiKey, Merchant, Order
+from outbox.models import Event
 from payments import vault
 from payments.models import AccountKey, ProviderAccount
 
