@@ -1,14 +1,17 @@
 """The composition of the service's addresses; here orders learn that payments may wait for them."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
-from config import errors
+from orders.api.urls import urlpatterns as order_urls
+from payments import parked
 
 urlpatterns = [
+    path("", include("payments.urls")),
+    path("v1/", include(order_urls(on_placed=parked.apply_to))),
     path("admin/", admin.site.urls),
 ]
-handler400 = errors.bad_request
-handler403 = errors.forbidden
-handler404 = errors.not_found
-handler500 = errors.server_error
+handler400 = "config.errors.bad_request"
+handler403 = "config.errors.forbidden"
+handler404 = "config.errors.not_found"
+handler500 = "config.errors.server_error"

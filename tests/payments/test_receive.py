@@ -48,7 +48,7 @@ def test_a_payment_that_agrees_pays_the_order_and_tells_it_once(
     event = Event.objects.get()
     assert (event.type, event.seq, event.created_at) == ("order.paid", 1, NOW)
     assert event.aggregate_id == f"{account.merchant.code}/1001"
-    assert event.payload["txn_no"] == "pi_1"
+    assert event.payload["paid_txn_no"] == "pi_1"
     delivery = Delivery.objects.get()
     assert (delivery.transaction, bytes(delivery.body or b"")) == (transaction, b"{}")
     assert not Conflict.objects.exists()
@@ -225,7 +225,7 @@ LATE: dict[str, tuple[Callable[[Order], object], str, str]] = {
     ),
     "refunded": (
         lambda order: Order.objects.filter(pk=order.pk).update(
-            status="REFUNDED", paid_at=NOW, paid_txn_no="pi_0"
+            status="REFUNDED", paid_at=NOW, paid_txn_no="pi_0", refunded_minor=1099
         ),
         "DUPLICATE_PAYMENT",
         "REFUNDED",

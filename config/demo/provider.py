@@ -1,0 +1,80 @@
+"""A pretend payment provider: signs callbacks as `custom` accounts verify them, and sends them."""
+
+import hashlib
+import hmac
+import json
+import shlex
+import uuid
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx2
+
+SIGNATURE_HEADER: Final = "X-Demo-Signature"
+#: The settings of the account that understands this provider: a provider without code.
+ACCOUNT_SETTINGS: Final[dict[str, Any]] = {
+    "scheme": {
+        "algorithm": "sha256",
+        "message": "{body}",
+        "signature": {"header": SIGNATURE_HEADER, "format": "raw", "encoding": "hex"},
+    },
+    "fields": {
+        "event_id": "/id",
+        "type": "/type",
+        "transaction": "/payment/id",
+        "order": "/payment/order",
+        "amount": {"at": "/payment/amount", "unit": "minor"},
+        "currency": "/payment/currency",
+        "kinds": {"payment.succeeded": "PAID", "payment.failed": "FAILED"},
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PretendProvider:
+    """The provider's side of one account: where it calls, and the secret it signs with."""
+
+    url: str
+    secret: bytes
+
+    def body(
+        self,
+        *,
+        order_no: str,
+        amount_minor: int,
+        currency: str = "USD",
+        txn_no: str = "",
+        kind: str = "payment.succeeded",
+    ) -> bytes:
+        """The bytes of one callback, with an event id of its own."""
+        payment = {
+            "id": txn_no or f"pay_{uuid.uuid4().hex[:16]}",
+            "order": order_no,
+            "amount": amount_minor,
+            "currency": currency,
+        }
+        event = {"id": f"evt_{uuid.uuid4().hex[:16]}", "type": kind, "payment": payment}
+        return json.dumps(event).encode()
+
+    def send(self, body: bytes, *, client: httpx2.Client, signature: str | None = None) -> int:
+        """Deliver the callback, signed unless told otherwise, and return the answer's status."""
+        headers = {
+            "Content-Type": "application/json",
+            SIGNATURE_HEADER: self.sign(body) if signature is None else signature,
+        }
+        return client.post(self.url, content=body, headers=headers).status_code
+
+    def sign(self, body: bytes) -> str:
+        """The signature of exactly these bytes."""
+        return hmac.new(self.secret, body, hashlib.sha256).hexdigest()
+
+    def curl(self, body: bytes) -> str:
+        """The same delivery as a command to paste into a shell."""
+        return " ".join(
+            [
+                f"curl -i {self.url}",
+                "-H 'Content-Type: application/json'",
+                f"-H '{SIGNATURE_HEADER}: {self.sign(body)}'",
+                f"-d {shlex.quote(body.decode())}",
+            ]
+        )

@@ -1,0 +1,64 @@
+"""What became of an order's callbacks, as lines for people."""
+
+import time
+from collections import Counter
+from typing import Final
+
+from orders.models import Order
+from outbox.models import Event, EventState
+from payments.models import Conflict, Delivery
+
+_WAIT_SECONDS: Final = 5.0
+
+
+def wait_until_published(merchant_code: str, order_no: str) -> None:
+    """Give the relay a moment to publish what the order's callbacks caused."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while time.monotonic() < deadline:
+        events = _events(merchant_code, order_no)
+        if events and all(event.state == EventState.PUBLISHED for event in events):
+            return
+        time.sleep(0.05)
+
+
+def lines(merchant_code: str, order_no: str) -> list[str]:
+    """The order, its deliveries, its conflicts and its events."""
+    order = Order.objects.get(merchant__code=merchant_code, order_no=order_no)
+    outcomes = Counter(
+        Delivery.objects.filter(merchant__code=merchant_code, order_no=order_no).values_list(
+            "outcome", flat=True
+        )
+    )
+    said = [f"order      {order.order_no} is {order.status} ({order.money})"]
+    kept = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+    said.append(f"deliveries {kept or 'none'}")
+    for conflict in _conflicts(order):
+        expected, received = (
+            ", ".join(f"{name}={side.get(name)}" for name in ("amount_minor", "currency"))
+            for side in (conflict.expected, conflict.received)
+        )
+        said.append(
+            f"conflict   {conflict.reason}, {conflict.status}: "
+            f"expected {expected} ({conflict.expected.get('order_status')}), received {received}"
+        )
+    said += [
+        f"event      {event.type} #{event.seq} {event.state}"
+        for event in _events(merchant_code, order_no)
+    ]
+    return said
+
+
+def _conflicts(order: Order) -> list[Conflict]:
+    return list(Conflict.objects.filter(order=order).order_by("id"))
+
+
+def _events(merchant_code: str, order_no: str) -> list[Event]:
+    conflicts = Conflict.objects.filter(order__merchant__code=merchant_code)
+    ids = conflicts.filter(order__order_no=order_no).values_list("id", flat=True)
+    of_order = Event.objects.filter(
+        aggregate_type="order", aggregate_id=f"{merchant_code}/{order_no}"
+    )
+    of_conflicts = Event.objects.filter(
+        aggregate_type="conflict", aggregate_id__in=[str(number) for number in ids]
+    )
+    return list((of_order | of_conflicts).order_by("created_at"))
