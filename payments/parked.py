@@ -85,8 +85,6 @@ def apply_to(order: Order, now: datetime) -> None:
 def settle_parked(waiting: Parked, order: OwedOrder, *, now: datetime) -> ConflictReason | None:
     """Apply a parked payment to its order, or hold it and ask a person. Returns the reason."""
     payee = waiting.payee
-    # The sides are taken before the move, or the order would seem paid by this very payment.
-    expected = expected_side(order, payee)
     reason = disagreement(waiting.payment, order, payee) or settle(
         waiting.payment, order, payee, now=now
     )
@@ -97,7 +95,8 @@ def settle_parked(waiting: Parked, order: OwedOrder, *, now: datetime) -> Confli
         case = conflicts.Case(
             reason=reason,
             subject=waiting.subject,
-            expected=expected,
+            # Read anew: an earlier one of several waiting payments may have moved it.
+            expected=expected_side(lookup.find(payee.merchant_id, order.order_no), payee),
             received=received_side(waiting.payment, payee),
             order_id=order.id,
             transaction_id=waiting.id,
@@ -115,13 +114,13 @@ def settle_parked(waiting: Parked, order: OwedOrder, *, now: datetime) -> Confli
     return reason
 
 
-def sweep(*, now: datetime, grace: timedelta) -> Swept:
+def sweep(*, now: datetime, grace: timedelta, limit: int = SWEEP_MAX) -> Swept:
     """Match parked payments to orders that exist by now; after `grace`, ask a person.
 
-    Each payment is one transaction, so that one that fails holds up no other.
+    Each payment is one transaction, so that one waits for no other; at most `limit` of both.
     """
-    matched = [_match(row_id, now=now) for row_id in _ids(_MATCHABLE_SQL, SWEEP_MAX)]
-    overdue = [_ask(row_id, now=now) for row_id in _ids(_OVERDUE_SQL, now - grace, SWEEP_MAX)]
+    matched = [_match(row_id, now=now) for row_id in _ids(_MATCHABLE_SQL, limit)]
+    overdue = [_ask(row_id, now=now) for row_id in _ids(_OVERDUE_SQL, now - grace, limit)]
     return Swept(applied=sum(matched), conflicts=sum(overdue))
 
 

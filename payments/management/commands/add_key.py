@@ -1,0 +1,61 @@
+"""Give a provider account one more key, to rotate its secret without a gap.
+
+    printf %s "$NEW" | manage.py add_key stripe/main --key-id 2026-11
+    manage.py add_key stripe/main --retire first --not-after 2026-12-07T00:00:00Z
+"""
+
+import argparse
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import IntegrityError
+from django.utils.dateparse import parse_datetime
+
+from payments.accounts import add_key
+from payments.management.commands.create_account import read_secret
+from payments.models import ProviderAccount
+from payments.providers.port import Misconfigured
+
+
+class Command(BaseCommand):
+    """`manage.py add_key`."""
+
+    help = __doc__
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Keep the examples of the help as they are written."""
+        kwargs["formatter_class"] = argparse.RawDescriptionHelpFormatter
+        return super().create_parser(prog_name, subcommand, **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Say what can be given."""
+        parser.add_argument("endpoint", help="<provider>/<name>")
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--key-id", help="how deliveries will name the new key")
+        what.add_argument("--retire", metavar="KEY_ID", help="end an old key's validity instead")
+        parser.add_argument("--not-after", type=parse_datetime, help="RFC 3339, for --retire")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Add or retire."""
+        provider, _, name = options["endpoint"].partition("/")
+        account = ProviderAccount.objects.filter(provider=provider, name=name).first()
+        if account is None:
+            raise CommandError(f"There is no account {options['endpoint']!r}.")
+        if options["retire"]:
+            self._retire(account, options)
+            return
+        try:
+            add_key(account, key_id=options["key_id"], secret=read_secret())
+        except Misconfigured as error:
+            raise CommandError(str(error)) from error
+        except IntegrityError as error:
+            raise CommandError(f"Key {options['key_id']!r} exists already.") from error
+        self.stdout.write(f"{account} now also verifies with key {options['key_id']}.")
+
+    def _retire(self, account: ProviderAccount, options: dict[str, Any]) -> None:
+        end = options["not_after"]
+        if end is None or end.tzinfo is None:
+            raise CommandError("--retire needs --not-after with a zone: 2026-12-07T00:00:00Z")
+        if not account.keys.filter(key_id=options["retire"]).update(not_after=end):
+            raise CommandError(f"{account} has no key {options['retire']!r}.")
+        self.stdout.write(f"Key {options['retire']} of {account} ends at {end.isoformat()}.")

@@ -1,0 +1,33 @@
+"""Encrypt every stored provider key anew with the first of VAULT_KEYS.
+
+Run it after putting a new key first; then the old one may be dropped from VAULT_KEYS.
+"""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from payments import vault
+from payments.models import AccountKey
+
+
+class Command(BaseCommand):
+    """`manage.py rekey`: all keys or none."""
+
+    help = __doc__
+
+    @transaction.atomic(durable=True)
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        """Re-encrypt, and say how many."""
+        count = 0
+        for key in AccountKey.objects.select_for_update(no_key=True).order_by("id").iterator():
+            try:
+                key.material = vault.reseal(bytes(key.material))
+            except vault.Undecryptable as error:
+                raise CommandError(
+                    f"Key {key.key_id!r} of account {key.account_id}: {error}"
+                ) from error
+            key.save(update_fields=["material"])
+            count += 1
+        self.stdout.write(f"{count} keys are encrypted with the newest vault key.")
