@@ -1,19 +1,17 @@
-"""The service's own processes, run by tests as the supervisor runs them."""
+"""The service's own processes, run by tests as `manage.py up` runs them."""
 
-import functools
 import os
 import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx2
 from django.db import connection
 
 from config.embedded.ports import free_port
 from config.embedded.server import Server, stop, wait_until_ready
+from config.up import programs
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,56 +43,26 @@ def web() -> Iterator[str]:
     """Run the web server; yields its address."""
     port = free_port()
     base_url = f"http://127.0.0.1:{port}"
-    command = [
-        *(sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1"),
-        *("--host", "127.0.0.1", "--port", str(port)),
-        *("--workers", "2", "--blocking-threads", "4", "config.wsgi:application"),
-    ]
-    ready = functools.partial(_answers, f"{base_url}/readyz")
-    for _ in _run("web", command, ready, PORT=str(port), PUBLIC_URL=base_url):
+    env = environment(PORT=str(port), PUBLIC_URL=base_url)
+    for _ in _run(programs.web(env, ROOT, port)):
         yield base_url
 
 
 def worker() -> Iterator[Worker]:
     """Run a Celery worker; yields it when it takes tasks."""
-    log = Path(tempfile.mkstemp(prefix="paidonce-worker-")[1])
-    command = [
-        *(sys.executable, "-m", "celery", "--app", "config", "worker"),
-        *("--concurrency", "2", "--loglevel", "info"),
-    ]
-    ready = functools.partial(_says, log, " ready.")
-    for process in _run("worker", command, ready, log=log):
+    for process, log in _run(programs.worker(environment(), ROOT, free_port())):
         yield Worker(process, log)
-    log.unlink()
 
 
-def _run(
-    name: str,
-    command: list[str],
-    ready: Callable[[], bool],
-    *,
-    log: Path | None = None,
-    **extra: str,
-) -> Iterator[subprocess.Popen[bytes]]:
-    server = Server(
-        name=name, command=tuple(command), ready=ready, env=environment(**extra), cwd=ROOT
-    )
-    if log is None:
-        process = server.start()
-    else:
-        with log.open("ab") as output:
+def _run(server: Server) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    with tempfile.TemporaryDirectory(prefix="paidonce-tests-log-") as folder:
+        log = Path(folder) / f"{server.name}.log"
+        with log.open("wb") as output:
             process = server.start(output)
-    wait_until_ready(server, process)
-    yield process
-    stop(process, server.stop_signal)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx2.get(url, timeout=2).status_code == httpx2.codes.OK
-    except httpx2.TransportError:
-        return False
-
-
-def _says(log: Path, text: str) -> bool:
-    return text in log.read_text(errors="replace")
+        try:
+            wait_until_ready(server, process)
+        except RuntimeError as failure:
+            failure.add_note(log.read_text(errors="replace")[-4000:])
+            raise
+        yield process, log
+        stop(process, server.stop_signal)
