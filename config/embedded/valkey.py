@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from config.embedded import private_file
 from config.embedded.ports import free_port
@@ -70,7 +72,8 @@ def _candidates() -> Iterator[Path]:
 
 
 def _ready(url: str) -> bool:
-    client = redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1)
+    once = Retry(NoBackoff(), 0)
+    client = redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1, retry=once)
     try:
         return bool(client.ping())
     except redis.RedisError:
