@@ -81,7 +81,6 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "var" / "static"
 # Static files come straight from the packages: nothing to collect before a start.
 WHITENOISE_USE_FINDERS = True
 AUTH_PASSWORD_VALIDATORS = [
