@@ -1,0 +1,92 @@
+"""Every registered provider against signed samples that other people's code made.
+
+Without VECTORS_DIR the samples are those of `tests/vectors`: each file must belong to a
+registered provider, and each provider must have a file, except `custom`, which is no one
+protocol (`test_custom_profiles.py`).
+
+VECTORS_DIR names another folder. Its files for registered providers are run; files for
+providers that are not registered are passed over, because such a folder may know more
+providers than this version. A folder with nothing to run is a failure.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from payments.callback import Callback, Kind, Reading
+from payments.providers.port import Verified
+from payments.providers.registry import PROVIDERS
+from tests.providers.vectors import Sample, samples_in
+
+OWN = Path(__file__).parent.parent / "vectors"
+FOLDER = Path(os.environ.get("VECTORS_DIR") or OWN)
+SAMPLES = [sample for sample in samples_in(FOLDER) if sample.provider in PROVIDERS]
+
+KINDS = {
+    "paid": Kind.PAID,
+    "authorised": Kind.AUTHORIZED,
+    "pending": Kind.PENDING,
+    "failed": Kind.FAILED,
+    "closed": Kind.CLOSED,
+    "refunded": Kind.REFUNDED,
+    "refund_failed": Kind.REFUND_FAILED,
+    "disputed": Kind.DISPUTED,
+    "other": Kind.IGNORED,
+}
+
+
+def each(samples: list[Sample]) -> pytest.MarkDecorator:
+    names = [f"{sample.provider}-{sample.name}" for sample in samples]
+    return pytest.mark.parametrize("sample", samples, ids=names)
+
+
+def test_there_are_samples_to_run() -> None:
+    assert SAMPLES, f"no file in {FOLDER} is for one of: {', '.join(PROVIDERS)}"
+
+
+def test_every_provider_has_samples_and_every_file_a_provider() -> None:
+    with_samples = {sample.provider for sample in samples_in(OWN)}
+    assert with_samples == set(PROVIDERS) - {"custom"}
+
+
+@each(SAMPLES)
+def test_a_sample_is_authentic_exactly_when_its_maker_says_so(sample: Sample) -> None:
+    verdict = PROVIDERS[sample.provider].authenticate(
+        sample.request, sample.account(), now=sample.now
+    )
+    assert isinstance(verdict, Verified) is sample.valid, verdict
+
+
+@each([sample for sample in SAMPLES if sample.valid and sample.normalized is not None])
+def test_a_sample_is_read_as_its_maker_says(sample: Sample) -> None:
+    readings = PROVIDERS[sample.provider].read(sample.request, sample.account())
+    assert sample.normalized is not None
+    assert [
+        normalized(reading, expected)
+        for reading, expected in zip(readings, sample.normalized, strict=True)
+    ] == sample.normalized
+
+
+@each([sample for sample in SAMPLES if sample.valid])
+def test_an_authentic_sample_yields_readings_that_name_their_event(sample: Sample) -> None:
+    readings = PROVIDERS[sample.provider].read(sample.request, sample.account())
+    assert readings
+    assert all(reading.event_id for reading in readings)
+
+
+def normalized(reading: Reading, expected: dict[str, Any]) -> dict[str, Any]:
+    """The reading in the words of the samples, as far as the sample has them."""
+    assert isinstance(reading, Callback), reading
+    words: dict[str, Any] = {
+        "event_id": reading.event_id if expected.get("event_id") else None,
+        "event_type": reading.event_type,
+        "outcome": next(word for word, kind in KINDS.items() if kind is reading.kind),
+        "provider_txn_id": reading.txn_no,
+        "merchant_order_no": reading.order_no,
+        "amount": reading.money.major if reading.money else None,
+        "currency": reading.money.currency if reading.money else None,
+        "account": reading.account_no,
+    }
+    return {word: words[word] for word in expected}
