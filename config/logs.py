@@ -73,6 +73,7 @@ def configure(settings: Mapping[str, Any]) -> None:
                 # Each request has one line of ours; Django would repeat every 4xx as a warning.
                 "django.request": {"level": "ERROR"},
                 "django.security.DisallowedHost": {"level": "CRITICAL"},
+                "httpx2": {"level": "WARNING"},
                 "celery.worker.strategy": {"level": "WARNING"},
                 "celery.app.trace": {"level": "WARNING"},
                 "celery.beat": {"level": "WARNING"},

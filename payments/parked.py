@@ -4,11 +4,13 @@ A parked payment is applied when its order appears, in the order's own transacti
 finds what that missed, and asks a person about what has waited too long.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db import connection, transaction
+import structlog
+from django.db import DatabaseError, connection, transaction
 
 from orders import lookup
 from orders.lookup import OwedOrder
@@ -18,6 +20,8 @@ from payments import conflicts, ledger
 from payments.ledger import Payment
 from payments.models import ConflictReason, Disposition
 from payments.settle import Payee, disagreement, expected_side, received_side, settle
+
+log = structlog.get_logger(__name__)
 
 #: How many payments one sweep looks at; the next tick takes the rest.
 SWEEP_MAX: Final = 500
@@ -119,9 +123,18 @@ def sweep(*, now: datetime, grace: timedelta, limit: int = SWEEP_MAX) -> Swept:
 
     Each payment is one transaction, so that one waits for no other; at most `limit` of both.
     """
-    matched = [_match(row_id, now=now) for row_id in _ids(_MATCHABLE_SQL, limit)]
-    overdue = [_ask(row_id, now=now) for row_id in _ids(_OVERDUE_SQL, now - grace, limit)]
+    matched = [_alone(_match, row_id, now) for row_id in _ids(_MATCHABLE_SQL, limit)]
+    overdue = [_alone(_ask, row_id, now) for row_id in _ids(_OVERDUE_SQL, now - grace, limit)]
     return Swept(applied=sum(matched), conflicts=sum(overdue))
+
+
+def _alone(work: Callable[..., bool], row_id: int, now: datetime) -> bool:
+    """One payment's transaction; its failure is logged and must not hold up the others."""
+    try:
+        return work(row_id, now=now)
+    except DatabaseError as error:
+        log.error("parked payment failed", transaction_id=row_id, error=type(error).__name__)  # noqa: TRY400 - the name is enough; a trace would hold values
+        return False
 
 
 @transaction.atomic(durable=True)
