@@ -22,6 +22,7 @@ class HealthMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer one request."""
         match request.path:
             case "/healthz":
                 return JsonResponse({"status": "alive"})

@@ -8,6 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 SECRET_LENGTH_MIN: Final = 40
+SECRET_SYMBOLS_MIN: Final = 10
 #: Words that examples and tutorials use; none of them may guard anything.
 DEFAULT_WORDS: Final = ("changeme", "change-me", "insecure", "secret-key", "example", "default")
 
@@ -41,7 +42,7 @@ def durability_problems() -> list[str]:
 
 def _secret_problems() -> list[str]:
     secret = settings.SECRET_KEY
-    if len(secret) < SECRET_LENGTH_MIN or len(set(secret)) < 10:
+    if len(secret) < SECRET_LENGTH_MIN or len(set(secret)) < SECRET_SYMBOLS_MIN:
         return [f"SECRET_KEY is shorter than {SECRET_LENGTH_MIN} characters or hardly random."]
     if any(word in secret.lower() for word in DEFAULT_WORDS):
         return ["SECRET_KEY is an example's; make one of your own (see .env.example)."]
@@ -56,7 +57,7 @@ def _vault_problems() -> list[str]:
             Fernet(key)
         except ValueError:
             return [f"VAULT_KEYS: key {position} is not 32 bytes in URL-safe base64."]
-        if len(set(key)) < 10:
+        if len(set(key)) < SECRET_SYMBOLS_MIN:
             return [f"VAULT_KEYS: key {position} is hardly random."]
     return []
 

@@ -22,6 +22,7 @@ class RequestLogMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer one request."""
         started = time.monotonic()
         given = request.headers.get("X-Request-ID", "")
         request_id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex

@@ -64,7 +64,10 @@ class Callback:
 
     def __post_init__(self) -> None:
         _require_id("event id", self.event_id)
-        if not 0 < len(self.event_type) <= EVENT_TYPE_LENGTH_MAX or not self.event_type.isprintable():
+        if (
+            not 0 < len(self.event_type) <= EVENT_TYPE_LENGTH_MAX
+            or not self.event_type.isprintable()
+        ):
             raise Invalid("the event type is empty, too long or not printable")
         if self.kind is Kind.IGNORED:
             return

@@ -63,8 +63,11 @@ def record(
     reason: str = "",
     transaction_id: int | None = None,
 ) -> int:
-    """Write one delivery, and return its id. Repeats write too: an answer without a write could
-    be given by a server that has lost, or will lose, the first one."""
+    """Write one delivery, and return its id.
+
+    Repeats write too: an answer without a write could be given by a server that has lost, or
+    will lose, the first one.
+    """
     callback = reading if isinstance(reading, Callback) else None
     detail = "" if callback else reading.why[:DETAIL_LENGTH_MAX]  # type: ignore[union-attr]
     with connection.cursor() as cursor:

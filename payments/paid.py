@@ -120,7 +120,7 @@ def _disposition(order: OwedOrder | None, reason: ConflictReason | None) -> Disp
 def _told_again(
     payment: Payment, order: OwedOrder | None, payee: Payee, *, account_id: int, now: datetime
 ) -> Decision:
-    """The ledger has this transaction: is it the same fact, more of it, or another one?"""
+    """The ledger has this transaction: the same fact, more of it, or another one."""
     row = ledger.find_locked(account_id, payment.txn_no)
     if row is None:
         raise LedgerRowMissing(payment.txn_no)

@@ -116,4 +116,3 @@ def _is_known_payment(account_id: int, txn_no: str) -> bool:
 
 def _order_no(reading: Reading) -> str:
     return (reading.order_no or "") if isinstance(reading, Callback) else ""
-

@@ -1,4 +1,4 @@
-"""Settle a payment against the order that it names: pay the order, or say why a person must look."""
+"""Settle a payment against the order it names: pay the order, or say why a person must look."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

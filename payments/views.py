@@ -39,7 +39,7 @@ class CallbackView(View):
     no cookie and no parser here: `request.body` is the evidence.
     """
 
-    http_method_names = ["post"]
+    http_method_names = ["post"]  # noqa: RUF012 - as the base class declares it
 
     def post(self, request: HttpRequest, provider: str, account: str) -> HttpResponse:
         """Take one delivery."""
@@ -114,9 +114,7 @@ def _headers(request: HttpRequest) -> tuple[tuple[str, str], ...]:
 
 
 def _response(acknowledgement: Acknowledgement) -> HttpResponse:
-    return HttpResponse(
-        acknowledgement.body, acknowledgement.content_type, acknowledgement.status
-    )
+    return HttpResponse(acknowledgement.body, acknowledgement.content_type, acknowledgement.status)
 
 
 def _log_rejection(
@@ -149,4 +147,4 @@ def _log_failure(error: Exception) -> None:
     if isinstance(error, OperationalError | InterfaceError):
         log.error("callback not stored", error=type(error).__name__, detail=str(error)[:200])
     else:
-        log.exception("callback not stored", error=type(error).__name__)
+        log.error("callback not stored", error=type(error).__name__, exc_info=error)

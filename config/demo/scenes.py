@@ -102,9 +102,7 @@ def _late(stage: Stage, order_no: str) -> list[int]:
 
 def _second(stage: Stage, order_no: str) -> list[int]:
     stage.place(order_no)
-    return [
-        stage.send(stage.provider.body(order_no=order_no, amount_minor=1099)) for _ in range(2)
-    ]
+    return [stage.send(stage.provider.body(order_no=order_no, amount_minor=1099)) for _ in range(2)]
 
 
 def _early(stage: Stage, order_no: str) -> list[int]:

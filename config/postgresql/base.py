@@ -22,6 +22,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _local_commit_only = False
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection[Any]:
+        """A connection whose notices are watched."""
         connection: psycopg.Connection[Any] = super().get_new_connection(conn_params)
         connection.add_notice_handler(self._note)
         return connection
@@ -35,6 +36,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _commit(self) -> None:
         self._local_commit_only = False
-        super()._commit()
+        super()._commit()  # type: ignore[misc] - the stubs leave it out
         if self._local_commit_only:
             raise CommittedLocallyOnly("committed here, but not on the synchronous standby")

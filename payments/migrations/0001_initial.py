@@ -4,201 +4,567 @@ import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.expressions
 import django.db.models.functions.datetime
-import payments.callback
 from django.db import migrations, models
+
+import payments.callback
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('orders', '0001_initial'),
+        ("orders", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ProviderAccount',
+            name="ProviderAccount",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('provider', models.SlugField(max_length=40)),
-                ('name', models.SlugField(max_length=60)),
-                ('account_no', models.CharField(db_collation='C', max_length=128)),
-                ('live', models.BooleanField()),
-                ('settings', models.JSONField(blank=True, default=dict)),
-                ('active', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('merchant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='accounts', to='orders.merchant')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("provider", models.SlugField(max_length=40)),
+                ("name", models.SlugField(max_length=60)),
+                ("account_no", models.CharField(db_collation="C", max_length=128)),
+                ("live", models.BooleanField()),
+                ("settings", models.JSONField(blank=True, default=dict)),
+                ("active", models.BooleanField(default=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), editable=False
+                    ),
+                ),
+                (
+                    "merchant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="accounts",
+                        to="orders.merchant",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AccountKey',
+            name="AccountKey",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('purpose', models.SlugField(default='signature', max_length=40)),
-                ('key_id', models.CharField(max_length=128)),
-                ('material', models.BinaryField()),
-                ('not_before', models.DateTimeField(blank=True, null=True)),
-                ('not_after', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='keys', to='payments.provideraccount')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("purpose", models.SlugField(default="signature", max_length=40)),
+                ("key_id", models.CharField(max_length=128)),
+                ("material", models.BinaryField()),
+                ("not_before", models.DateTimeField(blank=True, null=True)),
+                ("not_after", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), editable=False
+                    ),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="keys",
+                        to="payments.provideraccount",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ProviderTransaction',
+            name="ProviderTransaction",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('PAYMENT', 'Payment'), ('REFUND', 'Refund'), ('CHARGEBACK', 'Chargeback'), ('CHARGEBACK_REVERSAL', 'Chargeback Reversal')], max_length=20)),
-                ('txn_no', models.CharField(db_collation='C', max_length=128)),
-                ('order_no', models.CharField(blank=True, db_collation='C', max_length=64)),
-                ('stated_account_no', models.CharField(blank=True, db_collation='C', max_length=128)),
-                ('amount_minor', models.BigIntegerField()),
-                ('currency', models.CharField(max_length=3)),
-                ('occurred_at', models.DateTimeField()),
-                ('occurred_at_is_stated', models.BooleanField()),
-                ('disposition', models.CharField(choices=[('APPLIED', 'Applied'), ('HELD', 'Held'), ('PARKED', 'Parked'), ('RETURNED', 'Returned')], max_length=10)),
-                ('refund_reserved_minor', models.BigIntegerField(default=0)),
-                ('refunded_minor', models.BigIntegerField(default=0)),
-                ('charged_back_minor', models.BigIntegerField(default=0)),
-                ('recorded_at', models.DateTimeField()),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='payments.provideraccount')),
-                ('merchant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='orders.merchant')),
-                ('order', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='orders.order')),
-                ('reverses', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='payments.providertransaction')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("PAYMENT", "Payment"),
+                            ("REFUND", "Refund"),
+                            ("CHARGEBACK", "Chargeback"),
+                            ("CHARGEBACK_REVERSAL", "Chargeback Reversal"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("txn_no", models.CharField(db_collation="C", max_length=128)),
+                ("order_no", models.CharField(blank=True, db_collation="C", max_length=64)),
+                (
+                    "stated_account_no",
+                    models.CharField(blank=True, db_collation="C", max_length=128),
+                ),
+                ("amount_minor", models.BigIntegerField()),
+                ("currency", models.CharField(max_length=3)),
+                ("occurred_at", models.DateTimeField()),
+                ("occurred_at_is_stated", models.BooleanField()),
+                (
+                    "disposition",
+                    models.CharField(
+                        choices=[
+                            ("APPLIED", "Applied"),
+                            ("HELD", "Held"),
+                            ("PARKED", "Parked"),
+                            ("RETURNED", "Returned"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("refund_reserved_minor", models.BigIntegerField(default=0)),
+                ("refunded_minor", models.BigIntegerField(default=0)),
+                ("charged_back_minor", models.BigIntegerField(default=0)),
+                ("recorded_at", models.DateTimeField()),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="payments.provideraccount",
+                    ),
+                ),
+                (
+                    "merchant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="orders.merchant",
+                    ),
+                ),
+                (
+                    "order",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="orders.order",
+                    ),
+                ),
+                (
+                    "reverses",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="payments.providertransaction",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Delivery',
+            name="Delivery",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('batch_id', models.UUIDField()),
-                ('item_no', models.PositiveSmallIntegerField(default=0)),
-                ('body', models.BinaryField(null=True)),
-                ('body_sha256', models.BinaryField(max_length=32)),
-                ('headers', models.JSONField()),
-                ('key_id', models.CharField(max_length=128)),
-                ('event_id', models.CharField(blank=True, max_length=128)),
-                ('event_type', models.CharField(blank=True, max_length=100)),
-                ('kind', models.CharField(blank=True, choices=[(payments.callback.Kind['PAID'], payments.callback.Kind['PAID']), (payments.callback.Kind['AUTHORIZED'], payments.callback.Kind['AUTHORIZED']), (payments.callback.Kind['PENDING'], payments.callback.Kind['PENDING']), (payments.callback.Kind['FAILED'], payments.callback.Kind['FAILED']), (payments.callback.Kind['CLOSED'], payments.callback.Kind['CLOSED']), (payments.callback.Kind['REFUNDED'], payments.callback.Kind['REFUNDED']), (payments.callback.Kind['REFUND_FAILED'], payments.callback.Kind['REFUND_FAILED']), (payments.callback.Kind['DISPUTED'], payments.callback.Kind['DISPUTED']), (payments.callback.Kind['DISPUTE_WON'], payments.callback.Kind['DISPUTE_WON']), (payments.callback.Kind['DISPUTE_LOST'], payments.callback.Kind['DISPUTE_LOST']), (payments.callback.Kind['IGNORED'], payments.callback.Kind['IGNORED'])], max_length=20)),
-                ('txn_no', models.CharField(blank=True, db_collation='C', max_length=128)),
-                ('order_no', models.CharField(blank=True, db_collation='C', max_length=64)),
-                ('linked_nos', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=128), blank=True, default=list, size=None)),
-                ('outcome', models.CharField(choices=[(payments.callback.Outcome['APPLIED'], payments.callback.Outcome['APPLIED']), (payments.callback.Outcome['DUPLICATE'], payments.callback.Outcome['DUPLICATE']), (payments.callback.Outcome['CONFLICT'], payments.callback.Outcome['CONFLICT']), (payments.callback.Outcome['PARKED'], payments.callback.Outcome['PARKED']), (payments.callback.Outcome['QUARANTINED'], payments.callback.Outcome['QUARANTINED']), (payments.callback.Outcome['RECORDED'], payments.callback.Outcome['RECORDED']), (payments.callback.Outcome['IGNORED'], payments.callback.Outcome['IGNORED'])], max_length=12)),
-                ('reason', models.CharField(blank=True, max_length=40)),
-                ('detail', models.CharField(blank=True, max_length=300)),
-                ('received_at', models.DateTimeField()),
-                ('merchant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='orders.merchant')),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='payments.provideraccount')),
-                ('transaction', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='payments.providertransaction')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("batch_id", models.UUIDField()),
+                ("item_no", models.PositiveSmallIntegerField(default=0)),
+                ("body", models.BinaryField(null=True)),
+                ("body_sha256", models.BinaryField(max_length=32)),
+                ("headers", models.JSONField()),
+                ("key_id", models.CharField(max_length=128)),
+                ("event_id", models.CharField(blank=True, max_length=128)),
+                ("event_type", models.CharField(blank=True, max_length=100)),
+                (
+                    "kind",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            (payments.callback.Kind["PAID"], payments.callback.Kind["PAID"]),
+                            (
+                                payments.callback.Kind["AUTHORIZED"],
+                                payments.callback.Kind["AUTHORIZED"],
+                            ),
+                            (payments.callback.Kind["PENDING"], payments.callback.Kind["PENDING"]),
+                            (payments.callback.Kind["FAILED"], payments.callback.Kind["FAILED"]),
+                            (payments.callback.Kind["CLOSED"], payments.callback.Kind["CLOSED"]),
+                            (
+                                payments.callback.Kind["REFUNDED"],
+                                payments.callback.Kind["REFUNDED"],
+                            ),
+                            (
+                                payments.callback.Kind["REFUND_FAILED"],
+                                payments.callback.Kind["REFUND_FAILED"],
+                            ),
+                            (
+                                payments.callback.Kind["DISPUTED"],
+                                payments.callback.Kind["DISPUTED"],
+                            ),
+                            (
+                                payments.callback.Kind["DISPUTE_WON"],
+                                payments.callback.Kind["DISPUTE_WON"],
+                            ),
+                            (
+                                payments.callback.Kind["DISPUTE_LOST"],
+                                payments.callback.Kind["DISPUTE_LOST"],
+                            ),
+                            (payments.callback.Kind["IGNORED"], payments.callback.Kind["IGNORED"]),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("txn_no", models.CharField(blank=True, db_collation="C", max_length=128)),
+                ("order_no", models.CharField(blank=True, db_collation="C", max_length=64)),
+                (
+                    "linked_nos",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=128),
+                        blank=True,
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            (
+                                payments.callback.Outcome["APPLIED"],
+                                payments.callback.Outcome["APPLIED"],
+                            ),
+                            (
+                                payments.callback.Outcome["DUPLICATE"],
+                                payments.callback.Outcome["DUPLICATE"],
+                            ),
+                            (
+                                payments.callback.Outcome["CONFLICT"],
+                                payments.callback.Outcome["CONFLICT"],
+                            ),
+                            (
+                                payments.callback.Outcome["PARKED"],
+                                payments.callback.Outcome["PARKED"],
+                            ),
+                            (
+                                payments.callback.Outcome["QUARANTINED"],
+                                payments.callback.Outcome["QUARANTINED"],
+                            ),
+                            (
+                                payments.callback.Outcome["RECORDED"],
+                                payments.callback.Outcome["RECORDED"],
+                            ),
+                            (
+                                payments.callback.Outcome["IGNORED"],
+                                payments.callback.Outcome["IGNORED"],
+                            ),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("reason", models.CharField(blank=True, max_length=40)),
+                ("detail", models.CharField(blank=True, max_length=300)),
+                ("received_at", models.DateTimeField()),
+                (
+                    "merchant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="orders.merchant",
+                    ),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="payments.provideraccount",
+                    ),
+                ),
+                (
+                    "transaction",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="payments.providertransaction",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Conflict',
+            name="Conflict",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reason', models.CharField(choices=[('AMOUNT_MISMATCH', 'Amount Mismatch'), ('CURRENCY_MISMATCH', 'Currency Mismatch'), ('MERCHANT_MISMATCH', 'Merchant Mismatch'), ('TRANSACTION_ALTERED', 'Transaction Altered'), ('LATE_PAYMENT', 'Late Payment'), ('DUPLICATE_PAYMENT', 'Duplicate Payment'), ('ORDER_NOT_FOUND', 'Order Not Found')], max_length=30)),
-                ('subject', models.CharField(max_length=200)),
-                ('severity', models.CharField(choices=[('PAGE', 'Page'), ('TICKET', 'Ticket')], max_length=10)),
-                ('expected', models.JSONField()),
-                ('received', models.JSONField()),
-                ('status', models.CharField(choices=[('OPEN', 'Open'), ('PROPOSED', 'Proposed'), ('RESOLVED', 'Resolved'), ('DISMISSED', 'Dismissed')], default='OPEN', max_length=10)),
-                ('opened_at', models.DateTimeField()),
-                ('due_at', models.DateTimeField()),
-                ('resolved_at', models.DateTimeField(blank=True, null=True)),
-                ('resolution', models.CharField(blank=True, max_length=60)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('merchant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='orders.merchant')),
-                ('order', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='orders.order')),
-                ('delivery', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='payments.delivery')),
-                ('transaction', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='payments.providertransaction')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "reason",
+                    models.CharField(
+                        choices=[
+                            ("AMOUNT_MISMATCH", "Amount Mismatch"),
+                            ("CURRENCY_MISMATCH", "Currency Mismatch"),
+                            ("MERCHANT_MISMATCH", "Merchant Mismatch"),
+                            ("TRANSACTION_ALTERED", "Transaction Altered"),
+                            ("LATE_PAYMENT", "Late Payment"),
+                            ("DUPLICATE_PAYMENT", "Duplicate Payment"),
+                            ("ORDER_NOT_FOUND", "Order Not Found"),
+                        ],
+                        max_length=30,
+                    ),
+                ),
+                ("subject", models.CharField(max_length=200)),
+                (
+                    "severity",
+                    models.CharField(
+                        choices=[("PAGE", "Page"), ("TICKET", "Ticket")], max_length=10
+                    ),
+                ),
+                ("expected", models.JSONField()),
+                ("received", models.JSONField()),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("OPEN", "Open"),
+                            ("PROPOSED", "Proposed"),
+                            ("RESOLVED", "Resolved"),
+                            ("DISMISSED", "Dismissed"),
+                        ],
+                        default="OPEN",
+                        max_length=10,
+                    ),
+                ),
+                ("opened_at", models.DateTimeField()),
+                ("due_at", models.DateTimeField()),
+                ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                ("resolution", models.CharField(blank=True, max_length=60)),
+                ("version", models.PositiveIntegerField(default=1)),
+                (
+                    "merchant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, to="orders.merchant"
+                    ),
+                ),
+                (
+                    "order",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="orders.order",
+                    ),
+                ),
+                (
+                    "delivery",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="payments.delivery",
+                    ),
+                ),
+                (
+                    "transaction",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="payments.providertransaction",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='provideraccount',
-            constraint=models.UniqueConstraint(fields=('provider', 'account_no', 'live'), name='account_is_unique_per_mode'),
+            model_name="provideraccount",
+            constraint=models.UniqueConstraint(
+                fields=("provider", "account_no", "live"), name="account_is_unique_per_mode"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='provideraccount',
-            constraint=models.UniqueConstraint(fields=('provider', 'name'), name='account_endpoint_is_unique'),
+            model_name="provideraccount",
+            constraint=models.UniqueConstraint(
+                fields=("provider", "name"), name="account_endpoint_is_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='accountkey',
-            constraint=models.UniqueConstraint(fields=('account', 'purpose', 'key_id'), name='key_id_is_unique_per_purpose'),
+            model_name="accountkey",
+            constraint=models.UniqueConstraint(
+                fields=("account", "purpose", "key_id"), name="key_id_is_unique_per_purpose"
+            ),
         ),
         migrations.AddIndex(
-            model_name='providertransaction',
-            index=models.Index(condition=models.Q(('disposition', 'PARKED')), fields=['merchant', 'order_no'], name='transaction_parked'),
+            model_name="providertransaction",
+            index=models.Index(
+                condition=models.Q(("disposition", "PARKED")),
+                fields=["merchant", "order_no"],
+                name="transaction_parked",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='providertransaction',
-            constraint=models.UniqueConstraint(fields=('account', 'kind', 'txn_no'), name='transaction_is_unique'),
+            model_name="providertransaction",
+            constraint=models.UniqueConstraint(
+                fields=("account", "kind", "txn_no"), name="transaction_is_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='providertransaction',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['PAYMENT', 'REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL'])), name='transaction_kind_is_known'),
+            model_name="providertransaction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("kind__in", ["PAYMENT", "REFUND", "CHARGEBACK", "CHARGEBACK_REVERSAL"])
+                ),
+                name="transaction_kind_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='providertransaction',
-            constraint=models.CheckConstraint(condition=models.Q(('disposition__in', ['APPLIED', 'HELD', 'PARKED', 'RETURNED'])), name='transaction_disposition_is_known'),
+            model_name="providertransaction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("disposition__in", ["APPLIED", "HELD", "PARKED", "RETURNED"])),
+                name="transaction_disposition_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='providertransaction',
-            constraint=models.CheckConstraint(condition=models.Q(('amount_minor__gt', 0)), name='transaction_amount_is_positive'),
+            model_name="providertransaction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("amount_minor__gt", 0)), name="transaction_amount_is_positive"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='providertransaction',
-            constraint=models.CheckConstraint(condition=models.Q(('amount_minor__gte', django.db.models.expressions.CombinedExpression(models.F('refund_reserved_minor'), '+', models.F('charged_back_minor'))), ('charged_back_minor__gte', 0), ('refund_reserved_minor__gte', models.F('refunded_minor')), ('refunded_minor__gte', 0)), name='transaction_room_within_amount'),
+            model_name="providertransaction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "amount_minor__gte",
+                        django.db.models.expressions.CombinedExpression(
+                            models.F("refund_reserved_minor"), "+", models.F("charged_back_minor")
+                        ),
+                    ),
+                    ("charged_back_minor__gte", 0),
+                    ("refund_reserved_minor__gte", models.F("refunded_minor")),
+                    ("refunded_minor__gte", 0),
+                ),
+                name="transaction_room_within_amount",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='providertransaction',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('disposition', 'APPLIED'), _negated=True), ('order__isnull', False), _connector='OR'), name='transaction_applied_has_order'),
+            model_name="providertransaction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("disposition", "APPLIED"), _negated=True),
+                    ("order__isnull", False),
+                    _connector="OR",
+                ),
+                name="transaction_applied_has_order",
+            ),
         ),
         migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['account', 'received_at'], name='delivery_by_account'),
+            model_name="delivery",
+            index=models.Index(fields=["account", "received_at"], name="delivery_by_account"),
         ),
         migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['account', 'txn_no'], name='delivery_by_transaction'),
+            model_name="delivery",
+            index=models.Index(fields=["account", "txn_no"], name="delivery_by_transaction"),
         ),
         migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['merchant', 'order_no'], name='delivery_by_order'),
+            model_name="delivery",
+            index=models.Index(fields=["merchant", "order_no"], name="delivery_by_order"),
         ),
         migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(fields=('batch_id', 'item_no'), name='delivery_item_is_unique'),
+            model_name="delivery",
+            constraint=models.UniqueConstraint(
+                fields=("batch_id", "item_no"), name="delivery_item_is_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['APPLIED', 'DUPLICATE', 'CONFLICT', 'PARKED', 'QUARANTINED', 'RECORDED', 'IGNORED'])), name='delivery_outcome_is_known'),
+            model_name="delivery",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "outcome__in",
+                        [
+                            "APPLIED",
+                            "DUPLICATE",
+                            "CONFLICT",
+                            "PARKED",
+                            "QUARANTINED",
+                            "RECORDED",
+                            "IGNORED",
+                        ],
+                    )
+                ),
+                name="delivery_outcome_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(('item_no__gt', 0), ('body__isnull', False), _connector='OR'), name='delivery_bytes_are_kept'),
+            model_name="delivery",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("item_no__gt", 0), ("body__isnull", False), _connector="OR"),
+                name="delivery_bytes_are_kept",
+            ),
         ),
         migrations.AddIndex(
-            model_name='conflict',
-            index=models.Index(models.F('due_at'), condition=models.Q(('status__in', ['OPEN', 'PROPOSED'])), name='conflict_to_decide'),
+            model_name="conflict",
+            index=models.Index(
+                models.F("due_at"),
+                condition=models.Q(("status__in", ["OPEN", "PROPOSED"])),
+                name="conflict_to_decide",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='conflict',
-            constraint=models.UniqueConstraint(fields=('reason', 'subject'), name='conflict_is_unique'),
+            model_name="conflict",
+            constraint=models.UniqueConstraint(
+                fields=("reason", "subject"), name="conflict_is_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='conflict',
-            constraint=models.CheckConstraint(condition=models.Q(('reason__in', ['AMOUNT_MISMATCH', 'CURRENCY_MISMATCH', 'MERCHANT_MISMATCH', 'TRANSACTION_ALTERED', 'LATE_PAYMENT', 'DUPLICATE_PAYMENT', 'ORDER_NOT_FOUND'])), name='conflict_reason_is_known'),
+            model_name="conflict",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "reason__in",
+                        [
+                            "AMOUNT_MISMATCH",
+                            "CURRENCY_MISMATCH",
+                            "MERCHANT_MISMATCH",
+                            "TRANSACTION_ALTERED",
+                            "LATE_PAYMENT",
+                            "DUPLICATE_PAYMENT",
+                            "ORDER_NOT_FOUND",
+                        ],
+                    )
+                ),
+                name="conflict_reason_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='conflict',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['OPEN', 'PROPOSED', 'RESOLVED', 'DISMISSED'])), name='conflict_status_is_known'),
+            model_name="conflict",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["OPEN", "PROPOSED", "RESOLVED", "DISMISSED"])),
+                name="conflict_status_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='conflict',
-            constraint=models.CheckConstraint(condition=models.Q(('severity__in', ['PAGE', 'TICKET'])), name='conflict_severity_is_known'),
+            model_name="conflict",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("severity__in", ["PAGE", "TICKET"])),
+                name="conflict_severity_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='conflict',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('resolved_at__isnull', False), ('status__in', ['RESOLVED', 'DISMISSED'])), models.Q(('resolved_at__isnull', True), ('status__in', ['OPEN', 'PROPOSED'])), _connector='OR'), name='conflict_resolved_at_iff_ended'),
+            model_name="conflict",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("resolved_at__isnull", False), ("status__in", ["RESOLVED", "DISMISSED"])
+                    ),
+                    models.Q(("resolved_at__isnull", True), ("status__in", ["OPEN", "PROPOSED"])),
+                    _connector="OR",
+                ),
+                name="conflict_resolved_at_iff_ended",
+            ),
         ),
     ]

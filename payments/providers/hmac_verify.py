@@ -37,7 +37,7 @@ def verify(
         return Rejected(refused.reason)
 
 
-class _Refused(Exception):  # noqa: N818 - it never leaves this module
+class _Refused(Exception):
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
         self.reason = reason

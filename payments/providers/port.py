@@ -128,5 +128,5 @@ class Provider(Protocol):
         """The answer that this provider understands."""
 
 
-class Misconfigured(ValueError):  # noqa: N818 - the name is the fact
+class Misconfigured(ValueError):
     """The account's settings or keys are not usable; the message says what to change."""

@@ -30,18 +30,16 @@ def callback(
 ) -> Callback:
     """A callback with an event and a transaction of its own, unless told otherwise."""
     number = next(_numbers)
-    return Callback(
-        **{
-            "event_id": f"evt_{number}",
-            "event_type": f"payment.{kind.lower()}",
-            "kind": kind,
-            "txn_no": f"txn_{number}",
-            "order_no": "1001",
-            "money": Money(amount_minor, currency),
-            "occurred_at": NOW,
-        }
-        | values
-    )
+    usual: dict[str, Any] = {
+        "event_id": f"evt_{number}",
+        "event_type": f"payment.{kind.lower()}",
+        "kind": kind,
+        "txn_no": f"txn_{number}",
+        "order_no": "1001",
+        "money": Money(amount_minor, currency),
+        "occurred_at": NOW,
+    }
+    return Callback(**usual | values)
 
 
 def tell(account: ProviderAccount, *readings: Reading, now: datetime = NOW) -> list[Verdict]:

@@ -10,6 +10,7 @@ from orders.money import Money
 from orders.place import place
 from outbox.models import Event
 from payments import parked
+from payments import sweep as sweeping
 from payments.callback import Outcome
 from payments.models import Conflict, ConflictStatus, Disposition, ProviderTransaction
 from tests.factories import MerchantFactory, OrderFactory, ProviderAccountFactory
@@ -18,7 +19,7 @@ from tests.payments.telling import NOW, callback, tell_one
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GRACE = timedelta(minutes=15)
-sweep = partial(parked.sweep, grace=GRACE)
+sweep = partial(sweeping.sweep, grace=GRACE)
 
 
 def place_order(merchant: Merchant, order_no: str = "1001", amount_minor: int = 1099) -> Order:

@@ -9,7 +9,7 @@ import pytest
 from orders.models import Order, OrderStatus
 from orders.money import Money
 from outbox.models import Event
-from payments.callback import Kind, Outcome, Unreadable
+from payments.callback import Kind, Outcome, Reading, Unreadable
 from payments.models import Conflict, Delivery, Disposition, ProviderAccount, ProviderTransaction
 from tests.factories import OrderFactory, ProviderAccountFactory
 from tests.payments.telling import NOW, callback, tell, tell_one
@@ -267,7 +267,7 @@ def test_a_second_payment_through_another_provider_is_kept_with_its_own_amount(
 
 
 @pytest.mark.parametrize(("live", "stated"), [(True, False), (False, True)])
-def test_an_event_of_the_other_mode_is_quarantined(live: bool, stated: bool) -> None:
+def test_an_event_of_the_other_mode_is_quarantined(*, live: bool, stated: bool) -> None:
     account = ProviderAccountFactory.create(live=live)
     order = OrderFactory.create(merchant=account.merchant, order_no="1001", amount_minor=1099)
     verdict = tell_one(account, callback(live=stated))
@@ -385,7 +385,7 @@ def test_a_nameless_payment_that_gets_the_number_of_an_unknown_order_waits_for_i
 
 
 def test_every_delivery_has_exactly_one_outcome(account: ProviderAccount, order: Order) -> None:
-    told = [
+    told: list[Reading] = [
         *(callback(), callback(), callback(amount_minor=1), callback(order_no="none")),
         *(callback(kind) for kind in Kind if kind is not Kind.PAID),
         Unreadable("x"),

@@ -1,7 +1,7 @@
 """Give a provider account one more key, to rotate its secret without a gap.
 
-    printf %s "$NEW" | manage.py add_key stripe/main --key-id 2026-11
-    manage.py add_key stripe/main --retire first --not-after 2026-12-07T00:00:00Z
+printf %s "$NEW" | manage.py add_key stripe/main --key-id 2026-11
+manage.py add_key stripe/main --retire first --not-after 2026-12-07T00:00:00Z
 """
 
 import argparse
