@@ -9,10 +9,16 @@ from cryptography.fernet import Fernet
 
 from config import runtime_env
 
-_SECRETS = {
-    "SECRET_KEY": lambda: secrets.token_urlsafe(64),
-    "VAULT_KEYS": lambda: Fernet.generate_key().decode(),
-}
+
+def _secret_key() -> str:
+    return secrets.token_urlsafe(64)
+
+
+def _vault_key() -> str:
+    return Fernet.generate_key().decode()
+
+
+_SECRETS = {"SECRET_KEY": _secret_key, "VAULT_KEYS": _vault_key}
 
 
 class MissingSecretError(RuntimeError):

@@ -33,7 +33,6 @@ class Output:
     def follow(self, name: str, process: subprocess.Popen[bytes], *, as_is: bool = False) -> None:
         """Write this program's lines under its name, or as they are."""
         file = cast("IO[bytes]", process.stdout)
-        os.set_blocking(file.fileno(), False)
         self._sources.register(file, selectors.EVENT_READ, _Source(name, file, as_is))
 
     def say(self, text: str, name: str = "up") -> None:
@@ -50,9 +49,7 @@ class Output:
                 self._read(key.data)
 
     def _read(self, source: _Source) -> None:
-        data = source.file.read(_LINE_BYTES_MAX)
-        if data is None:
-            return
+        data = os.read(source.file.fileno(), _LINE_BYTES_MAX)
         *lines, source.rest = (source.rest + data).split(b"\n")
         if source.rest and (not data or len(source.rest) > _LINE_BYTES_MAX):
             lines, source.rest = [*lines, source.rest], b""

@@ -35,8 +35,7 @@ def run(root: Path, held: int) -> None:
         _start_servers(supervisor, env, root)
         _start_programs(supervisor, env, root, port)
         _leave_word(env, var)
-        if (root / "config" / "management" / "commands" / "welcome.py").exists():
-            supervisor.run(programs.manage("welcome", ("welcome",), env, root), as_is=True)
+        supervisor.run(programs.manage("welcome", ("welcome",), env, root), as_is=True)
         output.say(f"Everything runs: http://127.0.0.1:{port} (Ctrl-C stops it, the data stays)")
         supervisor.watch()
     except StopRequestedError:

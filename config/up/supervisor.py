@@ -21,7 +21,7 @@ _STABLE_SECONDS = 60
 
 def pause_after(failures: int) -> int:
     """Seconds to wait before a program that failed so often in a row is started again."""
-    return min(2 ** min(failures, 10), _BACKOFF_SECONDS_MAX)
+    return min(1 << min(failures, 10), _BACKOFF_SECONDS_MAX)
 
 
 class StopRequestedError(Exception):

@@ -20,7 +20,7 @@ from config.embedded.ports import free_port
 from config.up import claim
 from tests.processes import ROOT
 
-_SOURCES = ("config", "orders", "outbox", "payments", "manage.py")
+_SOURCES = ("config", "console", "orders", "outbox", "payments", "manage.py")
 _WAIT_SECONDS = 60
 
 
@@ -77,7 +77,8 @@ class Run:
         """What is left after Ctrl-C."""
         running = self.processes()
         self.process.send_signal(signal.SIGINT)
-        return psutil.wait_procs(running, timeout=_WAIT_SECONDS)[1]
+        left: list[psutil.Process] = psutil.wait_procs(running, timeout=_WAIT_SECONDS)[1]
+        return left
 
 
 @pytest.fixture

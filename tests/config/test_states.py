@@ -1,0 +1,30 @@
+"""The page of states says what the code does."""
+
+from enum import Enum
+
+import pytest
+from django.conf import settings
+
+from config import states
+from payments.callback import Outcome
+
+
+def test_the_page_is_what_the_tables_say() -> None:
+    page = (settings.BASE_DIR / "docs" / "states.md").read_text()
+
+    assert page == states.document(), "run: manage.py states --write"
+
+
+@pytest.mark.parametrize("machine", states.MACHINES, ids=lambda machine: machine[0])
+def test_every_state_has_a_row_and_every_initial_state_exists(
+    machine: tuple[str, str, dict[Enum, frozenset[Enum]], tuple[str, ...]],
+) -> None:
+    _, _, table, initial = machine
+    (vocabulary,) = {type(state) for state in table}
+
+    assert set(table) == set(vocabulary)
+    assert set(initial) <= {str(state.value) for state in vocabulary}
+
+
+def test_every_outcome_is_explained() -> None:
+    assert set(states.OUTCOMES) == set(Outcome)
