@@ -36,7 +36,7 @@ class ApiKeyFactory(DjangoModelFactory[ApiKey]):
         model = ApiKey
 
     merchant = factory.SubFactory(MerchantFactory)
-    prefix = factory.Sequence(lambda number: f"{number:016x}")
+    prefix = factory.Sequence(lambda number: f"a{number:015x}")
     secret_sha256 = hashlib.sha256(API_SECRET.encode()).digest()
 
 
