@@ -49,6 +49,12 @@ NOT_FOUND: Final = Kind(
 METHOD_NOT_ALLOWED: Final = Kind(
     405, "method-not-allowed", "The method is not allowed here", "Use a method that `Allow` names."
 )
+NOT_ACCEPTABLE: Final = Kind(
+    406,
+    "not-acceptable",
+    "The answer has no form that `Accept` allows",
+    "Send `Accept: */*`.",
+)
 ORDER_EXISTS: Final = Kind(
     409,
     "order-exists",

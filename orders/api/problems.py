@@ -11,9 +11,8 @@ from typing import Any, Final
 import structlog
 from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, InternalError, OperationalError
-from django.http import Http404
+from django.http import Http404, HttpResponse, JsonResponse
 from rest_framework import exceptions
-from rest_framework.response import Response
 
 from orders.api.parsing import BodyTooLarge
 from orders.api.problem_types import (
@@ -21,6 +20,7 @@ from orders.api.problem_types import (
     FORBIDDEN,
     INVALID_REQUEST,
     METHOD_NOT_ALLOWED,
+    NOT_ACCEPTABLE,
     NOT_FOUND,
     TOO_MANY_REQUESTS,
     UNAUTHENTICATED,
@@ -45,6 +45,7 @@ _TABLE: Final[Sequence[tuple[type[Exception] | tuple[type[Exception], ...], Kind
     ((exceptions.PermissionDenied, PermissionDenied), FORBIDDEN),
     ((exceptions.NotFound, Http404), NOT_FOUND),
     (exceptions.MethodNotAllowed, METHOD_NOT_ALLOWED),
+    (exceptions.NotAcceptable, NOT_ACCEPTABLE),
     (BodyTooLarge, BODY_TOO_LARGE),
     (exceptions.UnsupportedMediaType, UNSUPPORTED_MEDIA_TYPE),
     (exceptions.Throttled, TOO_MANY_REQUESTS),
@@ -66,7 +67,7 @@ class Problem(Exception):
         self.errors = errors
 
 
-def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:  # noqa: ARG001
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse:  # noqa: ARG001
     """The answer to any error of a view: this is DRF's hook."""
     if isinstance(error, Problem):
         return respond(error.kind, detail=error.detail, errors=error.errors)
@@ -91,7 +92,7 @@ def respond(
     detail: str = "",
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
-) -> Response:
+) -> HttpResponse:
     """A problem of this kind; `errors` say which parts of the request are wrong, and how."""
     body: dict[str, Any] = {
         "type": kind.type,
@@ -101,7 +102,8 @@ def respond(
     }
     if errors:
         body["errors"] = list(errors)
-    return Response(body, status=kind.status, headers=headers, content_type=MEDIA_TYPE)
+    # Not a Response of DRF, which a view without a JSON renderer would turn into HTML.
+    return JsonResponse(body, status=kind.status, headers=headers, content_type=MEDIA_TYPE)
 
 
 def pointer_errors(detail: Any, pointer: str = "#") -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from orders.api.fields import MomentField, PatternField, WholeNumberField
+from orders.api.problem_types import KINDS
 from orders.models import ENDPOINT_PATTERN, ORDER_NO_PATTERN, Order, OrderStatus
 from orders.money import AMOUNT_MINOR_MAX, NotMoney, exponent_of
 
@@ -129,7 +130,7 @@ class ErrorSerializer(serializers.Serializer[Any]):
 class ProblemSerializer(serializers.Serializer[Any]):
     """An error as RFC 9457 has it; decide by `type`."""
 
-    type = serializers.CharField()
+    type = serializers.ChoiceField([(kind.type, kind.title) for kind in KINDS])
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField()

@@ -27,8 +27,8 @@ class ApiView(APIView):
     """What all calls share; who may call, how errors look and so on is in the settings."""
 
     content_negotiation_class = AlwaysJSON
-    # OPTIONS would describe the parsers and not the call: the OpenAPI document does.
-    metadata_class = None
+    # No OPTIONS: the OpenAPI document describes the calls, and browsers have no business here.
+    http_method_names = ("get", "head", "post")
 
 
 class OrdersView(ApiView):
