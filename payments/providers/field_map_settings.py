@@ -105,7 +105,13 @@ def _currency_source(options: Options) -> tuple[Paths, str]:
     """Where the currency stands, or the one currency of all callbacks."""
     given = options.value("currency")
     if isinstance(given, str) and not given.startswith("/"):
-        return (), _currency(options, given)
+        try:
+            exponent_of(given)
+        except NotMoney as error:
+            raise options.error(
+                "currency", f"must be a JSON pointer or a currency: {error}"
+            ) from None
+        return (), given
     return _parsed(options, "currency", given), ""
 
 

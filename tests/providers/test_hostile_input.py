@@ -316,7 +316,9 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(values=st.lists(header_values, min_size=3, max_size=3), body=st.binary(max_size=300))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_no_header_and_no_body_makes_authentication_raise_or_succeed(
     sender: Sender, values: list[str], body: bytes
 ) -> None:
@@ -326,14 +328,18 @@ def test_no_header_and_no_body_makes_authentication_raise_or_succeed(
 
 
 @given(body=st.binary(max_size=300))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_no_bytes_make_reading_raise(sender: Sender, body: bytes) -> None:
     (reading,) = sender.provider.read(sender.signed(body), sender.account)
     assert isinstance(reading, Callback | Unreadable)
 
 
 @given(data=st.data())
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_no_value_in_any_place_makes_reading_raise(sender: Sender, data: st.DataObject) -> None:
     document = json.loads(sender.body)
     places = list(places_in(document))
