@@ -101,30 +101,20 @@ def identifier(node: object, *path: str) -> str | None:
     return text(node, *path) or None
 
 
-def integer(node: object, *path: str) -> int | None:
-    """A JSON number without fraction or exponent; true and false are not numbers."""
-    value = at(node, *path)
-    if value is None or type(value) is int:
-        return value
-    raise StrictJsonError(f"{_dotted(path)} is not a whole number")
-
-
-def decimal(node: object, *path: str) -> Decimal | None:
-    """Any JSON number, exactly as written."""
-    value = at(node, *path)
-    if value is None or isinstance(value, Decimal):
-        return value
-    if type(value) is int:
-        return Decimal(value)
-    raise StrictJsonError(f"{_dotted(path)} is not a number")
-
-
 def boolean(node: object, *path: str) -> bool | None:
     """True or false; 1, 0 and "true" are neither."""
     value = at(node, *path)
     if value is None or isinstance(value, bool):
         return value
     raise StrictJsonError(f"{_dotted(path)} is neither true nor false")
+
+
+def mapping(node: object, *path: str) -> JsonObject | None:
+    """An object."""
+    value = at(node, *path)
+    if value is None or isinstance(value, JsonObject):
+        return value
+    raise StrictJsonError(f"{_dotted(path)} is not an object")
 
 
 def required(value: T | None, *path: str) -> T:

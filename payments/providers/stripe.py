@@ -14,7 +14,16 @@ from hashlib import sha256
 from typing import Final
 
 from orders.money import NotMoney
-from orders.strict_json import StrictJsonError, at, boolean, identifier, parse, required, text
+from orders.strict_json import (
+    StrictJsonError,
+    at,
+    boolean,
+    identifier,
+    mapping,
+    parse,
+    required,
+    text,
+)
 from payments.callback import PROVIDER_ID, Callback, Invalid, Kind, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
@@ -94,11 +103,11 @@ def _callback(event: object, event_id: str, account: Account) -> Callback:
     ignored = Callback(event_id=event_id, event_type=event_type, kind=Kind.IGNORED)
     if text(event, "object") == "v2.core.event":
         return ignored
-    thing = at(event, "data", "object")
+    thing = mapping(event, "data", "object")
     kind, amounts, part = meaning_of(event_type, thing)
     if kind is Kind.IGNORED:
         return ignored
-    subject = at(thing, *part)
+    subject = mapping(thing, *part)
     money, words = _money(subject, amounts, kind)
     order_key = str(account.settings.get("order_key") or "")
     return Callback(

@@ -8,10 +8,9 @@ from orders.strict_json import (
     StrictJsonError,
     at,
     boolean,
-    decimal,
     identifier,
-    integer,
     loads_strict,
+    mapping,
     parse,
     required,
     text,
@@ -37,7 +36,7 @@ REFUSED = {
     "single quotes": (b"{'a':1}", "not JSON: "),
     "comment": (b"{} // x", "not JSON: Extra data"),
     "underscore": (b"1_000", "not JSON: Extra data"),
-    "full-width digits": ("１".encode(), "not JSON: Expecting value at character 0"),
+    "full-width digits": ("\uff11".encode(), "not JSON: Expecting value at character 0"),
 }
 
 
@@ -111,8 +110,8 @@ def test_a_repeated_name_is_an_error_only_where_it_is_read() -> None:
 
 def test_nothing_is_read_through_a_repeated_object() -> None:
     document = parse(b'{"data":{"amount":1},"data":{"amount":100}}')
-    with pytest.raises(StrictJsonError, match="^data occurs more than once$"):
-        integer(document, "data", "amount")
+    with pytest.raises(StrictJsonError, match=r"^data occurs more than once$"):
+        at(document, "data", "amount")
 
 
 def test_absent_and_null_are_none_on_the_whole_path() -> None:
@@ -133,7 +132,7 @@ def test_a_path_into_what_is_no_object_is_an_error() -> None:
     ):
         with pytest.raises(StrictJsonError, match=f"^{why}$"):
             at(document, *path)
-    with pytest.raises(StrictJsonError, match="^the document is not an object$"):
+    with pytest.raises(StrictJsonError, match=r"^the document is not an object$"):
         at(parse(b'"x"'), "id")
 
 
@@ -156,7 +155,7 @@ def test_an_id_is_canonical_text(written: bytes, canonical: str | None) -> None:
 
 @pytest.mark.parametrize("written", [b"1E+5", b"1.0", b"true", b"{}", b"[]"])
 def test_what_is_not_an_id_is_refused(written: bytes) -> None:
-    with pytest.raises(StrictJsonError, match="^id is not an id$"):
+    with pytest.raises(StrictJsonError, match=r"^id is not an id$"):
         identifier(parse(b'{"id":' + written + b"}"), "id")
 
 
@@ -165,7 +164,7 @@ def test_nul_and_lone_surrogates_are_refused_where_they_are_read(written: bytes)
     document = parse(b'{"id":"e","note":' + written + b"}")
     assert text(document, "id") == "e"
     for read in (text, identifier):
-        with pytest.raises(StrictJsonError, match="^note contains NUL or half a character$"):
+        with pytest.raises(StrictJsonError, match=r"^note contains NUL or half a character$"):
             read(document, "note")
 
 
@@ -177,12 +176,8 @@ def test_the_six_characters_of_an_escape_and_a_surrogate_pair_are_harmless() -> 
 
 WRONG_TYPES: list[tuple[Any, bytes, str]] = [
     (text, b"1", "is not text"),
-    (integer, b"true", "is not a whole number"),
-    (integer, b"1.0", "is not a whole number"),
-    (integer, b"1e2", "is not a whole number"),
-    (integer, b'"1"', "is not a whole number"),
-    (decimal, b"false", "is not a number"),
-    (decimal, b'"1"', "is not a number"),
+    (mapping, b"[]", "is not an object"),
+    (mapping, b'"{}"', "is not an object"),
     (boolean, b"1", "is neither true nor false"),
     (boolean, b'"true"', "is neither true nor false"),
 ]
@@ -195,17 +190,16 @@ def test_a_value_of_another_type_is_refused(read: Any, written: bytes, why: str)
 
 
 def test_values_of_their_type_are_returned() -> None:
-    document = parse(b'{"i":-0,"d":1.50,"w":3,"b":false,"n":null}')
-    assert integer(document, "i") == 0
-    assert str(decimal(document, "d")) == "1.50"
-    assert decimal(document, "w") == 3
+    document = parse(b'{"b":false,"t":"","o":{"x":1},"n":null}')
     assert boolean(document, "b") is False
-    assert [read(document, "n") for read in (text, integer, decimal, boolean)] == [None] * 4
+    assert text(document, "t") == ""
+    assert mapping(document, "o") == {"x": 1}
+    assert [read(document, "n") for read in (text, identifier, mapping, boolean)] == [None] * 4
 
 
 def test_a_required_value_must_be_there() -> None:
     assert required(0, "a") == 0
-    with pytest.raises(StrictJsonError, match="^a.b is missing$"):
+    with pytest.raises(StrictJsonError, match=r"^a.b is missing$"):
         required(None, "a", "b")
 
 

@@ -298,7 +298,7 @@ def timed(text: str) -> dict[str, str]:
         "1e9",
         "NaN",
         "Infinity",
-        "１７６７２２５６００",
+        "\uff11\uff17\uff16\uff17\uff12\uff12\uff15\uff16\uff10\uff10",
         "1767225600\n",
         "17672256000000",
         "",
@@ -321,8 +321,8 @@ def test_the_signature_is_judged_before_the_age() -> None:
 @pytest.mark.parametrize("unit", ["s", "ms"])
 def test_tolerances_are_inclusive_and_apart(
     seconds: int,
-    accepted: bool,
-    unit: str,  # noqa: FBT001
+    accepted: bool,  # noqa: FBT001
+    unit: str,
 ) -> None:
     rule = {
         "source": "signature:t",

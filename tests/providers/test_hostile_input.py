@@ -185,7 +185,7 @@ HOSTILE_VALUES = {
     "v1= only": "v1=",
     "huge": "v1," + "a" * 10_000,
     "non-ascii": "üüüüüüüüüü",
-    "wide": "t=１７６７２２５６００,v1=４５",
+    "wide": "t=\uff11\uff17\uff16\uff17\uff12\uff12\uff15\uff16\uff10\uff10,v1=\uff14\uff15",
     "nul": "\x00",
     "lone surrogate": "v1,\ud800",
     "thousand candidates": ",".join(["t=1767225600", *["v1=" + "0" * 64] * 1000]),
