@@ -16,6 +16,15 @@ from django.db import connection
 from outbox.destinations.port import PAYLOAD_BYTES_MAX, Message
 from outbox.models import ERROR_LENGTH_MAX, EventState
 
+#: Each state, and the states it may be entered from; the statements below are its moves, and
+#: `outbox/redrive.py` has the one from DEAD.
+ENTERED_FROM: Final[Mapping[EventState, frozenset[EventState]]] = {
+    EventState.PENDING: frozenset({EventState.CLAIMED, EventState.DEAD}),
+    EventState.CLAIMED: frozenset({EventState.PENDING, EventState.CLAIMED}),
+    EventState.PUBLISHED: frozenset({EventState.CLAIMED}),
+    EventState.DEAD: frozenset({EventState.CLAIMED}),
+}
+
 # The head of line of an aggregate is its first event that is not published: while that one is
 # claimed, waits or is dead, those behind it wait. Locked rows are being claimed by somebody else.
 CLAIM_SQL: Final = """

@@ -1,5 +1,6 @@
 """The ledger of money facts: insert once, compare for ever."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -8,6 +9,15 @@ from django.db import connection
 
 from orders.money import Money
 from payments.models import Disposition
+
+#: Where money may come to stand, and from where. APPLIED to HELD happens only inside the
+#: transaction that wrote the row: the order turned out to be taken.
+ENTERED_FROM: Final[Mapping[Disposition, frozenset[Disposition]]] = {
+    Disposition.PARKED: frozenset(),
+    Disposition.APPLIED: frozenset({Disposition.PARKED}),
+    Disposition.HELD: frozenset({Disposition.PARKED, Disposition.APPLIED}),
+    Disposition.RETURNED: frozenset({Disposition.HELD}),
+}
 
 _INSERT_SQL: Final = """
     INSERT INTO payments_providertransaction
@@ -27,7 +37,8 @@ _LOCK_SQL: Final = f"""
        FOR NO KEY UPDATE
 """  # noqa: S608 - constants only
 _PLACE_SQL: Final = """
-    UPDATE payments_providertransaction SET disposition = %s, order_id = %s WHERE id = %s
+    UPDATE payments_providertransaction SET disposition = %s, order_id = %s
+     WHERE id = %s AND disposition = ANY(%s)
 """
 _NAME_ORDER_SQL: Final = """
     UPDATE payments_providertransaction SET order_no = %s WHERE id = %s AND order_no = ''
@@ -64,6 +75,10 @@ class LedgerRow:
     id: int
     payment: Payment
     disposition: Disposition
+
+
+class MoneyMoved(RuntimeError):
+    """A ledger row was not where its holder took it to be: a fault of ours; nothing is written."""
 
 
 def insert(
@@ -123,9 +138,15 @@ def find_locked(account_id: int, txn_no: str) -> LedgerRow | None:
 
 
 def place(row_id: int, disposition: Disposition, *, order_id: int | None) -> None:
-    """Say where the money stands now, and which order it is applied to."""
+    """Say where the money stands now, and which order it is applied to.
+
+    The caller holds the row. Raises MoneyMoved if it does not stand where it may come from.
+    """
+    allowed = [str(present) for present in ENTERED_FROM[disposition]]
     with connection.cursor() as cursor:
-        cursor.execute(_PLACE_SQL, [disposition, order_id, row_id])
+        cursor.execute(_PLACE_SQL, [disposition, order_id, row_id, allowed])
+        if cursor.rowcount != 1:
+            raise MoneyMoved(f"transaction {row_id} cannot become {disposition}")
 
 
 def name_order(row_id: int, order_no: str) -> None:

@@ -36,6 +36,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _commit(self) -> None:
         self._local_commit_only = False
-        super()._commit()  # type: ignore[misc] - the stubs leave it out
+        super()._commit()  # type: ignore[misc]  # not in the stubs
         if self._local_commit_only:
             raise CommittedLocallyOnly("committed here, but not on the synchronous standby")
