@@ -21,7 +21,7 @@ from payments.settle import Payee
 
 _KNOWN_PAYMENT_SQL: Final = """
     SELECT EXISTS (SELECT FROM payments_providertransaction
-                    WHERE account_id = %s AND kind = 'PAYMENT' AND txn_no = %s)
+                    WHERE account_id = %s AND kind = 'PAYMENT' AND txn_no = ANY(%s))
 """
 
 
@@ -100,16 +100,17 @@ def _decide(intake: Intake, reading: Reading) -> Decision:
                 reading, payee, account_id=endpoint.account_id, now=intake.received_at
             )
         case Kind.AUTHORIZED | Kind.PENDING | Kind.FAILED | Kind.CLOSED:
-            stale = _is_known_payment(endpoint.account_id, reading.txn_no)
+            stale = _has_arrived(endpoint.account_id, reading)
             return Decision(outcome=Outcome.RECORDED, reason="STALE" if stale else "")
         case _:
             return Decision(outcome=Outcome.RECORDED)
 
 
-def _is_known_payment(account_id: int, txn_no: str) -> bool:
-    """Whether money has arrived under this number: then no earlier stage of it is news."""
+def _has_arrived(account_id: int, callback: Callback) -> bool:
+    """Whether the money that this is about has arrived: then no earlier stage of it is news."""
+    numbers = [callback.txn_no, *callback.linked_nos]
     with connection.cursor() as cursor:
-        cursor.execute(_KNOWN_PAYMENT_SQL, [account_id, txn_no])
+        cursor.execute(_KNOWN_PAYMENT_SQL, [account_id, numbers])
         row = cursor.fetchone()
     return bool(row and row[0])
 

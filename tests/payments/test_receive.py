@@ -303,12 +303,14 @@ def test_what_is_not_yet_or_never_paid_is_recorded_and_stale_after_success(
     before = tell_one(account, callback(kind, txn_no="pi_2"))
     paid = tell_one(account, callback(txn_no="pi_2"))
     after = tell_one(account, callback(kind, txn_no="pi_2", occurred_at=NOW - timedelta(days=1)))
+    attempt = tell_one(account, callback(kind, txn_no="ch_1", linked_nos=("pi_2", "ch_1")))
     other = tell_one(account, callback(kind, txn_no="pi_1"))
 
     order.refresh_from_db()
-    assert [(v.outcome, v.reason) for v in (before, paid, after, other)] == [
+    assert [(v.outcome, v.reason) for v in (before, paid, after, attempt, other)] == [
         (Outcome.RECORDED, ""),
         (Outcome.APPLIED, ""),
+        (Outcome.RECORDED, "STALE"),
         (Outcome.RECORDED, "STALE"),
         (Outcome.RECORDED, ""),
     ]
