@@ -61,11 +61,12 @@ imports: $(VENV)/.dev ## The direction of imports between the packages
 
 .PHONY: migrations
 migrations: $(VENV)/.dev ## No model has changed without its migration
-	@$(CHECK_ENV) $(MANAGE) makemigrations --check --dry-run
+	@# It would also look at the database's own history, and says at length when there is none.
+	@$(CHECK_ENV) $(PYTHON) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
 .PHONY: deploy
 deploy: $(VENV)/.dev ## Django's deployment checks, on production settings
-	@$(CHECK_ENV) ALLOWED_HOSTS=example.org $(MANAGE) check --deploy --fail-level WARNING
+	@$(CHECK_ENV) ALLOWED_HOSTS=pay.example.org HTTPS_ONLY=true $(MANAGE) check --deploy --fail-level WARNING
 
 .PHONY: audit
 audit: $(VENV)/.dev ## Known vulnerabilities in the pinned packages (needs the network)
@@ -73,7 +74,7 @@ audit: $(VENV)/.dev ## Known vulnerabilities in the pinned packages (needs the n
 
 .PHONY: bench
 bench: $(VENV)/.dev ## Durable callbacks per second, beside what the database can commit
-	@exec $(MANAGE) bench $(ARGS)
+	@exec $(PYTHON) -m bench $(ARGS)
 
 .PHONY: lock
 lock: ## Pin the newest allowed packages into the requirements files (needs uv)
