@@ -1,3 +1,4 @@
+import threading
 from functools import partial
 
 import psycopg
@@ -71,16 +72,19 @@ def test_an_error_that_is_not_the_connections_is_raised_at_once() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_two_that_lock_each_other_out_both_end_well() -> None:
     one, other = OrderFactory.create_batch(2)
+    both_hold_one = threading.Barrier(2, timeout=30)
+    runs: list[int] = []
 
-    def touch(*orders: Order) -> int:
+    def touch(first: Order, second: Order) -> int:
         @transaction.atomic(durable=True)
         def run() -> int:
-            return sum(
-                Order.objects.filter(pk=order.pk).update(payable_through=f"stripe/{order.pk}")
-                for order in orders
-            )
+            runs.append(first.pk)
+            touched = Order.objects.filter(pk=first.pk).update(payable_through="stripe/main")
+            if len(runs) <= 2:
+                both_hold_one.wait()
+            return touched + Order.objects.filter(pk=second.pk).update(payable_through="")
 
         return retry_deadlocks(run)
 
-    for _ in range(50):
-        assert race(partial(touch, one, other), partial(touch, other, one)) == [2, 2]
+    assert race(partial(touch, one, other), partial(touch, other, one)) == [2, 2]
+    assert len(runs) > 2

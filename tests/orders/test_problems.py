@@ -101,7 +101,7 @@ def test_other_refusals_have_their_status_and_headers() -> None:
 
 
 def test_errors_point_at_what_they_are_about() -> None:
-    detail = {"a": {"b/c": ["one", "two"]}, "non_field_errors": ["three"]}
+    detail: dict[str, Any] = {"a": {"b/c": ["one", "two"]}, "non_field_errors": ["three"]}
 
     assert pointer_errors(ValidationError(detail).detail) == [
         {"pointer": "#/a/b~1c", "detail": "one"},
