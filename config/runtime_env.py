@@ -11,7 +11,10 @@ from pathlib import Path
 from config.embedded import private_file
 
 #: What is left word of.
-NAMES = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "VAULT_KEYS", "PORT", "PUBLIC_URL")
+NAMES = (
+    *("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "VAULT_KEYS", "PORT", "PUBLIC_URL"),
+    *("AMQP_URL", "AMQP_EXCHANGE", "AMQP_QUEUE", "EVENT_STREAM", "EVENT_STREAM_URL"),
+)
 
 #: What this process was not given and found in the file.
 filled: set[str] = set()

@@ -2,6 +2,7 @@
 
 import os
 import selectors
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -27,7 +28,8 @@ class Output:
         self._sources = selectors.DefaultSelector()
         self._coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
         # A signal must end the wait for output at once.
-        self.wake_reader, self.wake_writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.wake_reader, self.wake_writer = os.pipe()
+        os.set_blocking(self.wake_writer, False)
         self._sources.register(self.wake_reader, selectors.EVENT_READ, None)
 
     def follow(self, name: str, process: subprocess.Popen[bytes], *, as_is: bool = False) -> None:
@@ -63,5 +65,13 @@ class Output:
         prefix = f"{name:<{_NAME_WIDTH}} | " if name else ""
         if prefix and self._coloured:
             prefix = f"\033[{_COLOURS.get(name, 1)}m{prefix}\033[0m"
-        sys.stdout.write(f"{prefix}{line}\n")
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(f"{prefix}{line}\n")
+            sys.stdout.flush()
+        except OSError:
+            self._stop_unheard()
+
+    def _stop_unheard(self) -> None:
+        """Nobody reads this any more (`| head`, a lost terminal): stop as if asked to."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.kill(os.getpid(), signal.SIGTERM)

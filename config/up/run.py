@@ -24,6 +24,7 @@ def run(root: Path, held: int) -> None:
     """
     var = root / "var"
     env = environment.with_secrets(environment.given(), var)
+    ours = not env.get("DATABASE_URL")
     env.setdefault("PORT", DEFAULT_PORT)
     port = _free_port(env["PORT"])
     env.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
@@ -35,7 +36,8 @@ def run(root: Path, held: int) -> None:
         _start_servers(supervisor, env, root)
         _start_programs(supervisor, env, root, port)
         _leave_word(env, var)
-        supervisor.run(programs.manage("welcome", ("welcome",), env, root), as_is=True)
+        if ours:  # a database from outside gets no demo data unasked
+            supervisor.run(programs.manage("welcome", ("welcome",), env, root), as_is=True)
         output.say(f"Everything runs: http://127.0.0.1:{port} (Ctrl-C stops it, the data stays)")
         supervisor.watch()
     except StopRequestedError:

@@ -163,3 +163,21 @@ supervisor.stop()
     os.kill(process.pid, signal.SIGHUP)
     assert process.wait(20) == 0
     assert not child.is_running()
+
+
+def test_when_nobody_reads_its_lines_any_more_it_stops(tmp_path: Path) -> None:
+    code = """
+supervisor.start(program("talker", "import time\\nwhile print('on') is None: time.sleep(0.05)"))
+output.say("started")
+supervisor.watch()
+supervisor.stop()
+"""
+    process = psutil.Popen(
+        [sys.executable, "-c", _HEAD + code], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    line = process.stdout.readline()
+    [child] = process.children()
+    process.stdout.close()
+    assert line == "up       | talker is ready.\n"
+    assert process.wait(20) == 0
+    assert not child.is_running()
