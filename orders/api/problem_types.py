@@ -67,6 +67,12 @@ ORDER_NOT_CLOSABLE: Final = Kind(
     "The order was paid",
     "Read the order: what was paid is refunded, not closed.",
 )
+LENGTH_REQUIRED: Final = Kind(
+    411,
+    "length-required",
+    "The length of the body is not stated",
+    "Send `Content-Length` instead of `Transfer-Encoding`.",
+)
 BODY_TOO_LARGE: Final = Kind(413, "body-too-large", "The body is too large", "Send less.")
 UNSUPPORTED_MEDIA_TYPE: Final = Kind(
     415,

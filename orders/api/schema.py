@@ -66,6 +66,7 @@ _ALWAYS: Final = (
 _WITH_BODY: Final = (
     problem_types.INVALID_REQUEST,
     problem_types.UNREADABLE_BODY,
+    problem_types.LENGTH_REQUIRED,
     problem_types.BODY_TOO_LARGE,
     problem_types.UNSUPPORTED_MEDIA_TYPE,
 )

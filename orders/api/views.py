@@ -30,6 +30,13 @@ class ApiView(APIView):
     # No OPTIONS: the OpenAPI document describes the calls, and browsers have no business here.
     http_method_names = ("get", "head", "post")
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Who asks, first; then whether there is a body that can be read."""
+        super().initial(request, *args, **kwargs)
+        # Without a length DRF takes the body for empty and would name every member as missing.
+        if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
+            raise Problem(problem_types.LENGTH_REQUIRED)
+
 
 class OrdersView(ApiView):
     """All orders of a merchant."""

@@ -1,12 +1,15 @@
 from datetime import UTC, datetime, timedelta
 
+import psycopg
 import pytest
+from django.db import OperationalError
 
 from orders.models import Merchant, Order, OrderStatus
 from orders.money import Money
 from orders.numbers import NoTransaction, lock_key, lock_order_number
 from orders.place import ExpiresInThePast, OnPlaced, OrderExists, Placed, place
 from tests.factories import MerchantFactory, OrderFactory
+from tests.processes import database_url
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +112,21 @@ def test_the_lock_of_a_number_is_the_same_in_every_release() -> None:
 
 # A change would let two releases that run side by side miss each other.
 LOCK_OF_A_1 = -5574123687729282411
+
+
+@pytest.mark.django_db(transaction=True)
+def test_placing_waits_for_whoever_holds_the_number_and_for_nobody_else() -> None:
+    merchant = MerchantFactory.create()
+
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT pg_advisory_xact_lock(%s)", [lock_key(merchant.pk, "A-1")])
+
+        with pytest.raises(OperationalError) as refused:
+            placing(merchant)
+        placing(MerchantFactory.create())
+
+    assert isinstance(refused.value.__cause__, psycopg.errors.LockNotAvailable)
+    assert placing(merchant).repeated is False
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,5 +1,6 @@
 """Whatever goes wrong, the answer is a problem that says what to do next, and nothing more."""
 
+import gzip
 import json
 from typing import Any
 
@@ -152,6 +153,30 @@ def test_connections_that_the_server_ended_cost_a_503_each_and_no_more(live_serv
     assert 1 <= len(failed) <= ended
     assert {answer.status_code for answer in failed} == {503}
     assert {answer.headers["Content-Type"] for answer in failed} == {"application/problem+json"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_real_server_says_what_is_wrong_with_the_body(live_service: str) -> None:
+    headers = ApiClient().headers
+    url = f"{live_service}/v1/orders"
+    as_json = headers | {"Content-Type": "application/json"}
+
+    chunked = httpx2.post(url, content=iter([b"{", b"}"]), headers=as_json)
+    undeclared = httpx2.post(url, content=b"{}", headers=headers)
+    large = httpx2.post(url, content=b" " * 200_000, headers=as_json)
+    zipped = httpx2.post(
+        url, content=gzip.compress(b"{}"), headers=as_json | {"Content-Encoding": "gzip"}
+    )
+    latin = httpx2.post(
+        url,
+        content='{"order_no": "\xe9"}'.encode("latin-1"),
+        headers=headers | {"Content-Type": "application/json; charset=latin-1"},
+    )
+
+    assert problem(chunked) == (411, "length-required")
+    assert problem(undeclared) == (415, "unsupported-media-type")
+    assert problem(large) == (413, "body-too-large")
+    assert problem(zipped) == problem(latin) == (400, "unreadable-body")
 
 
 def _parameters() -> dict[str, Any]:
