@@ -29,7 +29,9 @@ class RabbitMQ:
     would be taken for the confirmation of the next message.
     """
 
-    def __init__(self, url: str, *, exchange: str, queue: str) -> None:
+    def __init__(
+        self, url: str, *, exchange: str, queue: str, reply_seconds_max: float = REPLY_SECONDS_MAX
+    ) -> None:
         parts = url_to_parts(url)
         secure = parts.scheme == "amqps"
         self._address: dict[str, Any] = {
@@ -43,6 +45,7 @@ class RabbitMQ:
         }
         self._exchange = exchange
         self._queue = queue
+        self._reply_seconds_max = reply_seconds_max
         self._connection: Connection | None = None
         self._channel: Channel | None = None
         self._returned: list[str] = []
@@ -81,8 +84,8 @@ class RabbitMQ:
                 exchange=self._exchange,
                 routing_key=message.type,
                 mandatory=True,
-                timeout=REPLY_SECONDS_MAX,
-                confirm_timeout=REPLY_SECONDS_MAX,
+                timeout=self._reply_seconds_max,
+                confirm_timeout=self._reply_seconds_max,
             )
         except MessageNacked:
             self.close()
@@ -104,8 +107,8 @@ class RabbitMQ:
             **self._address,
             confirm_publish=True,
             connect_timeout=CONNECT_SECONDS_MAX,
-            read_timeout=REPLY_SECONDS_MAX,
-            write_timeout=REPLY_SECONDS_MAX,
+            read_timeout=self._reply_seconds_max,
+            write_timeout=self._reply_seconds_max,
         )
         self._connection = connection
         try:

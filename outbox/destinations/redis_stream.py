@@ -56,13 +56,17 @@ class RedisStream:
     def _confirmed(self, pipeline: Pipeline) -> None:
         # WAITAOF speaks of the writes of its own connection, so it must go with them: on a new
         # connection, made after a loss, it would confirm nothing and say yes.
-        pipeline.execute_command("WAITAOF", 1, 0, CONFIRM_SECONDS_MAX * 1000)
+        pipeline.waitaof(1, 0, CONFIRM_SECONDS_MAX * 1000)
         try:
+            replies = pipeline.execute(raise_on_error=False)
             # What a server refuses (out of memory, read only, loading ..) concerns no one event.
-            kept_locally, _kept_by_replicas = pipeline.execute()[-1]
+            for error in replies:
+                if isinstance(error, RedisError):
+                    raise error
         except RedisError as error:
             self.close()
             raise Unavailable(_explain(error)) from error
+        kept_locally, _kept_by_replicas = replies[-1]
         if kept_locally < 1:
             self.close()
             raise Unavailable(f"writes were not on the disk within {CONFIRM_SECONDS_MAX} s")

@@ -1,0 +1,223 @@
+"""A topic exchange on a real RabbitMQ."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from outbox.destinations.port import Refused, Unavailable
+from outbox.destinations.rabbitmq import RabbitMQ
+from outbox.models import Event, EventState
+from outbox.relay import ATTEMPTS_MAX, drain, relay_once
+from tests.factories import EventFactory
+from tests.outbox.brokers import amqp_channel, message, queued, until
+from tests.outbox.proxy import Proxy
+from tests.server_control import ServerControl
+
+
+def bodies(url: str, queue: str) -> list[bytes]:
+    return [one.body for one in queued(url, queue)]
+
+
+def test_a_message_says_what_it_is_and_outlives_the_broker(
+    rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
+) -> None:
+    one = message(payload='{"text": "支付"}'.encode())
+    rabbitmq.ready()
+
+    assert list(rabbitmq.publish([one])) == [None]
+
+    (kept,) = queued(rabbitmq_url, name)
+    assert kept.body == one.payload
+    assert kept.delivery_info["routing_key"] == "order.paid"
+    properties = kept.properties
+    headers = properties.pop("application_headers")
+    assert properties == {
+        "content_type": "application/json",
+        "delivery_mode": 2,
+        "message_id": str(one.id),
+        "type": "order.paid",
+        "timestamp": 1772362800,
+    }
+    headers.pop("x-delivery-count", None)  # of a quorum queue, from the second delivery on
+    assert headers == {
+        "cloudEvents_specversion": "1.0",
+        "cloudEvents_id": str(one.id),
+        "cloudEvents_source": "paidonce",
+        "cloudEvents_type": "order.paid",
+        "cloudEvents_subject": "order/shop/O-1",
+        "cloudEvents_time": "2026-03-01T11:00:00Z",
+        "cloudEvents_datacontenttype": "application/json",
+        "cloudEvents_sequence": "1",
+    }
+
+
+def test_a_batch_keeps_its_order(rabbitmq: RabbitMQ, rabbitmq_url: str, name: str) -> None:
+    messages = [message(number, payload=b"%d" % number) for number in range(50)]
+
+    assert list(rabbitmq.publish(messages)) == [None] * 50
+
+    assert [int(one.body) for one in queued(rabbitmq_url, name)] == list(range(50))
+
+
+def test_a_message_that_no_queue_takes_is_refused_and_the_next_is_not(
+    rabbitmq_url: str, name: str
+) -> None:
+    destination = RabbitMQ(rabbitmq_url, exchange=name, queue="")
+    destination.ready()
+    with amqp_channel(rabbitmq_url) as channel:
+        channel.queue_declare(name, durable=True, auto_delete=False)
+        channel.queue_bind(name, name, routing_key="order.*")
+
+        told = list(
+            destination.publish(
+                [
+                    message(payload=b"1"),
+                    message(payload=b"2", type_="refund.failed"),
+                    message(payload=b"3"),
+                ]
+            )
+        )
+
+        assert told == [None, Refused("no queue takes it: NO_ROUTE"), None]
+        assert bodies(rabbitmq_url, name) == [b"1", b"3"]
+        channel.queue_delete(name)
+        channel.exchange_delete(name)
+    destination.close()
+
+
+def test_a_message_that_the_broker_nacks_is_refused_and_the_next_is_not(
+    rabbitmq_url: str, name: str
+) -> None:
+    destination = RabbitMQ(rabbitmq_url, exchange=name, queue="")
+    destination.ready()
+    with amqp_channel(rabbitmq_url) as channel:
+        channel.queue_declare(
+            name,
+            durable=True,
+            auto_delete=False,
+            arguments={"x-max-length": 1, "x-overflow": "reject-publish"},
+        )
+        channel.queue_bind(name, name, routing_key="#")
+
+        told = list(destination.publish([message(), message(), message()]))
+
+        nacked = Refused("the broker answered with a nack")
+        assert told == [None, nacked, nacked]
+        channel.queue_purge(name)
+        assert list(destination.publish([message(payload=b"last")])) == [None]
+        assert bodies(rabbitmq_url, name) == [b"last"]
+        channel.queue_delete(name)
+        channel.exchange_delete(name)
+    destination.close()
+
+
+@pytest.fixture
+def proxy(rabbitmq_url: str) -> Iterator[Proxy]:
+    proxy = Proxy(rabbitmq_url)
+    yield proxy
+    proxy.close()
+
+
+def test_a_late_confirmation_is_not_taken_for_that_of_the_next_message(
+    proxy: Proxy, rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
+) -> None:
+    destination = RabbitMQ(proxy.url, exchange=name, queue=name, reply_seconds_max=0.5)
+    rabbitmq.ready()
+    assert list(destination.publish([message(payload=b"before")])) == [None]
+    proxy.hold_answers()
+    with pytest.raises(Unavailable):
+        list(destination.publish([message(payload=b"first")]))
+    until(lambda: bodies(rabbitmq_url, name) == [b"before", b"first"])
+
+    proxy.betray()
+    told = list(destination.publish([message(payload=b"second")]))
+
+    assert told == [None]
+    assert bodies(rabbitmq_url, name) == [b"before", b"first", b"second"]
+    destination.close()
+
+
+def test_a_broker_that_never_answers_is_given_up(proxy: Proxy, rabbitmq: RabbitMQ) -> None:
+    proxy.hold_answers()
+    destination = RabbitMQ(proxy.url, exchange="x", queue="x", reply_seconds_max=0.5)
+
+    with pytest.raises(Unavailable):
+        destination.ready()
+
+
+def test_a_wrong_password_is_told_and_costs_nothing(rabbitmq_url: str) -> None:
+    scheme, _, address = rabbitmq_url.partition("://")
+    destination = RabbitMQ(
+        f"{scheme}://nobody:wrong@{address.rpartition('@')[2]}", exchange="x", queue="x"
+    )
+
+    with pytest.raises(Unavailable, match="ACCESS_REFUSED"):
+        destination.ready()
+
+
+def test_an_exchange_that_was_deleted_is_declared_again(
+    rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
+) -> None:
+    rabbitmq.ready()
+    with amqp_channel(rabbitmq_url) as channel:
+        channel.exchange_delete(name)
+
+    with pytest.raises(Unavailable, match="NOT_FOUND"):
+        list(rabbitmq.publish([message()]))
+
+    rabbitmq.ready()
+    assert list(rabbitmq.publish([message()])) == [None]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_poison_among_good_events_dies_alone_and_is_not_lost(
+    rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
+) -> None:
+    EventFactory.create()
+    poison = EventFactory.create(aggregate_id="A", payload={"x": "x" * 20_000_000})
+    follower = EventFactory.create(aggregate_id="A", seq=2)
+    EventFactory.create_batch(200)
+
+    for _ in range(ATTEMPTS_MAX):
+        drain(rabbitmq, seconds_max=30)
+        Event.objects.update(next_attempt_at=None)
+
+    assert Event.objects.filter(state=EventState.PUBLISHED).count() == 201
+    assert Event.objects.get(pk=poison.pk).state == EventState.DEAD
+    assert Event.objects.get(pk=follower.pk).state == EventState.PENDING
+    ids = [one.properties["message_id"] for one in queued(rabbitmq_url, name)]
+    assert len(ids) == len(set(ids)) == 201
+    assert not {str(poison.pk), str(follower.pk)} & set(ids)
+
+    Event.objects.filter(pk=poison.pk).update(state="PENDING", attempts=0, payload={"small": 1})
+    drain(rabbitmq, seconds_max=30)
+
+    last = queued(rabbitmq_url, name)[-2:]
+    assert [one.properties["message_id"] for one in last] == [str(poison.pk), str(follower.pk)]
+    assert json.loads(last[0].body) == {"small": 1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_events_wait_for_a_killed_broker_and_survive_it(private_rabbitmq: ServerControl) -> None:
+    destination = RabbitMQ(private_rabbitmq.url, exchange="events", queue="events")
+    before = EventFactory.create()
+    assert relay_once(destination).published == 1
+    # RabbitMQ 3.10 notes on the disk that a new quorum queue exists only a second after it has
+    # confirmed messages; killed before that, it never serves the queue again.
+    time.sleep(2)
+    private_rabbitmq.kill()
+    after = EventFactory.create()
+
+    for _ in range(2 * ATTEMPTS_MAX):
+        figures = relay_once(destination)
+        # The dead connection is noticed before anything is claimed for it.
+        assert (figures.claimed, bool(figures.failure)) == (0, True)
+    private_rabbitmq.start()
+    until(lambda: drain(destination, seconds_max=30).published == 1)
+
+    assert Event.objects.get(pk=after.pk).attempts == 0
+    ids = [one.properties["message_id"] for one in queued(private_rabbitmq.url, "events")]
+    assert list(dict.fromkeys(ids)) == [str(before.pk), str(after.pk)]
+    destination.close()

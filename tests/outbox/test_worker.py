@@ -1,0 +1,98 @@
+"""The relay as it really runs: a worker that beat wakes, and a process of its own."""
+
+import signal
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+
+from config.celery import app
+from outbox.events import emit
+from outbox.models import Event, EventState
+from tests.outbox.brokers import streamed, until
+from tests.processes import ROOT, Worker, environment
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+EVENTS = 7
+
+
+def tell(number: int) -> str:
+    with transaction.atomic():
+        event_id = emit(
+            aggregate_type="order",
+            aggregate_id="shop/O-1",
+            seq=number,
+            type="order.paid",
+            payload={"seq": number},
+            at=datetime.now(UTC),  # noqa: TID251 - the latency of a real clock is measured
+        )
+    return str(event_id)
+
+
+def all_published() -> bool:
+    return not Event.objects.exclude(state=EventState.PUBLISHED).exists()
+
+
+@pytest.fixture
+def beat(tmp_path: Path) -> Iterator[None]:
+    command = [
+        *(sys.executable, "-m", "celery", "--app", "config", "beat"),
+        *("--schedule", str(tmp_path / "schedule"), "--pidfile="),
+    ]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment())
+    yield
+    process.terminate()
+    process.wait(20)
+
+
+def test_an_event_goes_out_within_a_second_of_its_commit(
+    celery_worker_process: Worker, beat: None, valkey_url: str
+) -> None:
+    ids = [tell(0)]
+    until(all_published)
+    for number in range(1, EVENTS):
+        ids.append(tell(number))
+        until(all_published)
+
+    seconds = [
+        (event.published_at - event.created_at).total_seconds()
+        for event in Event.objects.exclude(seq=0)
+        if event.published_at is not None
+    ]
+    assert len(seconds) == EVENTS - 1
+    assert statistics.median(seconds) < 1
+    entries = streamed(valkey_url, settings.EVENT_STREAM)
+    assert [entry["id"] for entry in entries if entry["id"] in ids] == ids
+
+
+def test_a_task_from_a_newer_publisher_is_understood(celery_worker_process: Worker) -> None:
+    tell(1)
+
+    with app.connection_for_write() as connection:
+        app.send_task("outbox.relay", kwargs={"not_invented_yet": 1}, connection=connection)
+
+    until(all_published)
+
+
+def test_the_relay_also_runs_without_a_worker_and_stops_when_told() -> None:
+    command = [sys.executable, "manage.py", "relay"]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment(
+            BROKER_URL="redis://127.0.0.1:9", EVENT_STREAM_URL=settings.EVENT_STREAM_URL
+        ),
+    )
+    tell(1)
+
+    until(all_published)
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(timeout=20) == 0
