@@ -1,0 +1,101 @@
+"""Processes by the hundred: one process loads Django once, and forks a new one when asked.
+
+Run as `python -m tests.concurrency.nursery FD`, where FD is a Unix socket. Each byte received on
+it brings another socket, which becomes the line to a new process. On its line a process takes a
+call, connects to the database, takes the signal to begin (in how many seconds), and answers with
+("returned", value) or ("raised", traceback).
+"""
+
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+import django
+from django.db import connection
+
+from tests import processes
+
+#: The line to a process of the nursery, as its parent sees it.
+Line = Connection
+
+
+class Nursery:
+    """The parent's side."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.concurrency.nursery", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                cwd=processes.ROOT,
+                env=processes.environment(DJANGO_SETTINGS_MODULE="config.settings"),
+            )
+        assert self._socket.recv(1) == b"!", "the nursery did not start"
+
+    def hire(self) -> Line:
+        """A new process; it ends when its line is closed."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self._socket, [b"+"], [theirs.fileno()])
+        return Connection(ours.detach())
+
+    def close(self) -> None:
+        """End the nursery; processes that it made end with their lines."""
+        self._socket.close()
+        self._process.wait(timeout=30)
+
+
+def answer(line: Line) -> Any:
+    """What the call returned; raises EOFError if the process died of it.
+
+    Raises AssertionError with the traceback if the call raised.
+    """
+    kind, value = line.recv()
+    assert kind == "returned", value
+    return value
+
+
+def _serve(line: Line) -> None:
+    while True:
+        try:
+            call: Callable[[], Any] = line.recv()
+            connection.ensure_connection()
+            time.sleep(line.recv())
+        except EOFError:
+            os._exit(0)
+        try:
+            answer = ("returned", call())
+        except BaseException:  # noqa: BLE001 - the parent judges it
+            answer = ("raised", traceback.format_exc())
+        line.send(answer)
+
+
+def _main() -> None:
+    django.setup()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Nobody asks how they ended.
+    __import__("tests.concurrency.deeds")
+    gc.freeze()
+    with socket.socket(fileno=int(sys.argv[1])) as wishes:
+        wishes.sendall(b"!")
+        while True:
+            _, descriptors, _, _ = socket.recv_fds(wishes, 1, 1)
+            if not descriptors:
+                return
+            if os.fork() == 0:
+                wishes.close()
+                _serve(Connection(descriptors[0]))
+            os.close(descriptors[0])
+
+
+if __name__ == "__main__":
+    _main()

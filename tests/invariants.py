@@ -1,0 +1,149 @@
+"""What must be true of the books after anything, as SQL: usable at the end of any test.
+
+Each check selects the rows that break it. All are asked in one statement, so they see one
+snapshot and hold at every moment, also while others write.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from django.db import connection
+
+#: What the checks count: an order's events are found by the name `orders/events.py` gives it.
+_VIEWS_SQL: Final = """
+    WITH orders_told AS (
+    SELECT o.id, o.status, o.version, o.paid_txn_no, count(e.id) AS told, max(e.seq) AS last,
+           count(e.id) FILTER (WHERE e.type = 'order.paid') AS told_paid,
+           count(e.id) FILTER (WHERE e.type = 'order.paid'
+                                 AND e.payload ->> 'paid_txn_no' = o.paid_txn_no) AS told_txn
+      FROM orders_order o
+      JOIN orders_merchant m ON m.id = o.merchant_id
+      LEFT JOIN outbox_event e ON e.aggregate_type = 'order'
+                              AND e.aggregate_id = m.code || '/' || o.order_no
+  GROUP BY o.id
+    ),
+    orders_applied AS (
+    SELECT o.id, o.status, count(t.id) AS applied
+      FROM orders_order o
+      LEFT JOIN payments_providertransaction t
+             ON t.order_id = o.id AND t.kind = 'PAYMENT' AND t.disposition = 'APPLIED'
+  GROUP BY o.id
+    ),
+    conflicts_told AS (
+    SELECT c.id, c.version, count(e.id) AS told, max(e.seq) AS last,
+           count(e.id) FILTER (WHERE e.type = 'conflict.opened' AND e.seq = 1) AS opened
+      FROM payments_conflict c
+      LEFT JOIN outbox_event e ON e.aggregate_type = 'conflict' AND e.aggregate_id = c.id::text
+  GROUP BY c.id
+    ),
+    transactions_told AS (
+    SELECT t.id, t.disposition, count(d.id) AS told,
+           count(d.id) FILTER (WHERE d.outcome = 'APPLIED') AS applied,
+           count(d.id) FILTER (WHERE d.outcome = 'PARKED') AS parked,
+           count(d.id) FILTER (WHERE d.outcome = 'APPLIED' OR d.outcome = 'PARKED'
+                                  OR d.outcome = 'CONFLICT' AND d.reason <> 'TRANSACTION_ALTERED')
+               AS decided
+      FROM payments_providertransaction t
+      LEFT JOIN payments_delivery d ON d.transaction_id = t.id
+  GROUP BY t.id
+    )
+"""
+
+CHECKS: Final[Mapping[str, str]] = {
+    "an order is paid if and only if exactly one transaction is applied to it": """
+        SELECT id FROM orders_applied o
+         WHERE applied <> (status IN ('PAID', 'REFUNDED'))::int""",
+    "an order is paid if and only if exactly one event says so, and by which transaction": """
+        SELECT id FROM orders_told o
+         WHERE told_paid <> (status IN ('PAID', 'REFUNDED'))::int OR told_txn <> told_paid""",
+    "an order's moves are told without a gap": """
+        SELECT id FROM orders_told o WHERE told <> version OR coalesce(last, 0) <> told""",
+    "what is applied is what the order asks for": """
+        SELECT t.id FROM payments_providertransaction t JOIN orders_order o ON o.id = t.order_id
+         WHERE t.disposition = 'APPLIED'
+           AND (t.merchant_id, t.order_no, t.amount_minor, t.currency, t.txn_no, t.occurred_at)
+            <> (o.merchant_id, o.order_no, o.amount_minor, o.currency, o.paid_txn_no, o.paid_at)""",
+    "only what is applied has an order": """
+        SELECT id FROM payments_providertransaction
+         WHERE (disposition = 'APPLIED') <> (order_id IS NOT NULL)""",
+    "no order's event is invented": """
+        SELECT e.id FROM outbox_event e
+         WHERE e.aggregate_type = 'order' AND NOT EXISTS (
+               SELECT FROM orders_order o JOIN orders_merchant m ON m.id = o.merchant_id
+                WHERE e.aggregate_id = m.code || '/' || o.order_no)""",
+    "no conflict's event is invented": """
+        SELECT e.id FROM outbox_event e
+         WHERE e.aggregate_type = 'conflict' AND NOT EXISTS (
+               SELECT FROM payments_conflict c WHERE c.id::text = e.aggregate_id)""",
+    "a conflict is told when it opens, and at each move": """
+        SELECT id FROM conflicts_told c
+         WHERE opened <> 1 OR told <> version OR last <> version""",
+    "an event is published only after those before it": """
+        SELECT later.id FROM outbox_event later
+          JOIN outbox_event earlier USING (aggregate_type, aggregate_id)
+         WHERE earlier.seq < later.seq
+           AND later.published_at IS NOT NULL AND earlier.published_at IS NULL""",
+    "each transaction was delivered, decided, and applied at most once": """
+        SELECT id FROM transactions_told t
+         WHERE decided = 0 OR applied > 1
+            OR disposition = 'APPLIED' AND applied + parked = 0
+            OR disposition <> 'APPLIED' AND applied > 0
+            OR disposition = 'PARKED' AND parked <> 1""",
+    "money that is held asks a person": """
+        SELECT t.id FROM payments_providertransaction t
+         WHERE t.disposition = 'HELD' AND NOT EXISTS (
+               SELECT FROM payments_conflict c WHERE c.transaction_id = t.id)""",
+    "a delivery has the evidence of its outcome": """
+        SELECT d.id FROM payments_delivery d
+         WHERE CASE d.outcome
+               WHEN 'CONFLICT' THEN NOT EXISTS (
+                   SELECT FROM payments_conflict c
+                    WHERE c.reason = d.reason
+                      AND (c.transaction_id = d.transaction_id OR d.transaction_id IS NULL))
+               WHEN 'APPLIED' THEN d.transaction_id IS NULL
+               WHEN 'PARKED' THEN d.transaction_id IS NULL
+               WHEN 'DUPLICATE' THEN d.transaction_id IS NULL
+               ELSE d.transaction_id IS NOT NULL END""",
+    "a batch is stored whole, its bytes once": """
+        SELECT min(id) FROM payments_delivery GROUP BY batch_id
+        HAVING count(*) <> max(item_no) + 1 OR count(body) <> 1""",
+    "nothing belongs to two merchants": """
+        SELECT t.id FROM payments_providertransaction t
+          JOIN payments_provideraccount a ON a.id = t.account_id
+          LEFT JOIN orders_order o ON o.id = t.order_id
+          LEFT JOIN payments_delivery d ON d.transaction_id = t.id
+         WHERE t.merchant_id <> a.merchant_id OR t.merchant_id <> o.merchant_id
+            OR (t.merchant_id, t.account_id) <> (d.merchant_id, d.account_id)""",
+}
+_ALL_SQL: Final = _VIEWS_SQL + " UNION ALL ".join(
+    f"SELECT %s, broken.id::text FROM ({sql}) AS broken (id)"  # noqa: S608 - constants only
+    for sql in CHECKS.values()
+)
+_OUTCOMES_SQL: Final = """
+    SELECT trim(outcome || ' ' || reason), count(*) FROM payments_delivery GROUP BY 1
+"""
+
+
+def broken_rules() -> dict[str, list[str]]:
+    """Each rule that does not hold, with the ids of the rows that break it."""
+    broken: dict[str, list[str]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_ALL_SQL, list(CHECKS))
+        for name, row_id in cursor.fetchall():
+            broken.setdefault(name, []).append(row_id)
+    return broken
+
+
+def outcomes() -> Counter[str]:
+    """How many deliveries ended how: "APPLIED", "CONFLICT LATE_PAYMENT" .."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OUTCOMES_SQL)
+        return Counter(dict(cursor.fetchall()))
+
+
+def assert_books_balance(*, deliveries: int | None = None) -> None:
+    """Every rule holds; and as many deliveries are kept as were acknowledged, if that is known."""
+    assert broken_rules() == {}
+    if deliveries is not None:
+        assert outcomes().total() == deliveries
