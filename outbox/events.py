@@ -27,11 +27,11 @@ SEQ_MAX: Final = 2**31 - 1
 TRACEPARENT: Final = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
-class NoTransaction(RuntimeError):  # noqa: N818 - named for the fact
+class NoTransaction(RuntimeError):
     """emit() was called outside a transaction: the event could outlive, or miss, its cause."""
 
 
-class UnfitEvent(ValueError):  # noqa: N818 - named for the fact
+class UnfitEvent(ValueError):
     """The event could never be published as it is; what is wrong is a programming error."""
 
 

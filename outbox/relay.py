@@ -39,7 +39,7 @@ logger = structlog.stdlib.get_logger(__name__)
 _random = random.SystemRandom()
 
 
-class InTransaction(RuntimeError):  # noqa: N818 - named for the fact
+class InTransaction(RuntimeError):
     """The relay was called inside a transaction, which would stay open while the network waits."""
 
 

@@ -13,7 +13,7 @@ PAYLOAD_BYTES_MAX: Final = 1024 * 1024
 SOURCE: Final = "paidonce"
 
 
-class Unavailable(Exception):  # noqa: N818 - named for the fact
+class Unavailable(Exception):
     """The destination cannot confirm anything now. It says nothing about any one event."""
 
 

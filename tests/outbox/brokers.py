@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 import amqp
@@ -34,7 +35,7 @@ def queued(url: str, queue: str) -> list[amqp.Message]:
 def streamed(url: str, stream: str) -> list[dict[str, str]]:
     """All entries of a stream, in order."""
     client = redis.Redis.from_url(url, decode_responses=True)
-    entries = client.xrange(stream)
+    entries: Any = client.xrange(stream)
     client.close()
     return [fields for _, fields in entries]
 

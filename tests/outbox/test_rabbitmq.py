@@ -16,7 +16,7 @@ from tests.outbox.proxy import Proxy
 from tests.server_control import ServerControl
 
 
-def bodies(url: str, queue: str) -> list[bytes]:
+def bodies(url: str, queue: str) -> list[bytes | str]:
     return [one.body for one in queued(url, queue)]
 
 

@@ -119,10 +119,8 @@ def test_events_wait_for_a_killed_server_and_survive_it(
 
 
 def test_a_wrong_password_is_told_and_costs_nothing(valkey_url: str) -> None:
-    address = redis.connection.parse_url(valkey_url)
-    destination = RedisStream(
-        f"redis://:wrong@{address['host']}:{address['port']}/0", stream="events", length_max=10
-    )
+    _, _, address = valkey_url.rpartition("@")
+    destination = RedisStream(f"redis://:wrong@{address}", stream="events", length_max=10)
 
     with pytest.raises(Unavailable, match="invalid username-password pair"):
         destination.ready()
