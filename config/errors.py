@@ -1,21 +1,24 @@
-"""Errors that no view answered: short, without a trace of the inside, in RFC 9457's form."""
+"""Errors that no view answered: short, without a trace of the inside, in RFC 9457's form.
+
+Django passes `exception` by name.
+"""
 
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
 
 
-def bad_request(_request: HttpRequest, _error: Exception) -> HttpResponse:
+def bad_request(_request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
     """400: the request itself is not acceptable; an unknown Host above all."""
     return _problem(HTTPStatus.BAD_REQUEST, "Check the Host header: see ALLOWED_HOSTS.")
 
 
-def forbidden(_request: HttpRequest, _error: Exception) -> HttpResponse:
+def forbidden(_request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
     """403."""
     return _problem(HTTPStatus.FORBIDDEN, "You may not do this.")
 
 
-def not_found(_request: HttpRequest, _error: Exception) -> HttpResponse:
+def not_found(_request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
     """404: no such address."""
     return _problem(HTTPStatus.NOT_FOUND, "No such address; the API is described at /v1/docs.")
 
