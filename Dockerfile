@@ -30,5 +30,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
   CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/readyz', timeout=4)"]
 CMD ["granian", "--interface", "wsgi", "--http", "1", "--no-ws", "--host", "0.0.0.0", "--port", "8000", \
-     "--workers", "2", "--blocking-threads", "4", "--respawn-failed-workers", "--workers-kill-timeout", "15", \
-     "config.wsgi:application"]
+     "--workers", "2", "--blocking-threads", "4", "--respawn-failed-workers", "--log-config", "config/web_server_log.json", \
+     "--http1-buffer-size", "32768", "--workers-kill-timeout", "15", "config.wsgi:application"]

@@ -35,6 +35,17 @@ SHARED: Final[list[structlog.typing.Processor]] = [
 ]
 
 
+def json_formatter() -> logging.Formatter:
+    """What makes a line of any record: also the web server's own (config/web_server_log.json)."""
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=SHARED,
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.JSONRenderer(),
+        ],
+    )
+
+
 def configure(settings: Mapping[str, Any]) -> None:
     """Send every log, ours and the libraries', through one JSON renderer to standard output."""
     structlog.configure(
@@ -51,16 +62,7 @@ def configure(settings: Mapping[str, Any]) -> None:
         {
             "version": 1,
             "disable_existing_loggers": False,
-            "formatters": {
-                "json": {
-                    "()": structlog.stdlib.ProcessorFormatter,
-                    "foreign_pre_chain": SHARED,
-                    "processors": [
-                        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                        structlog.processors.JSONRenderer(),
-                    ],
-                }
-            },
+            "formatters": {"json": {"()": json_formatter}},
             "handlers": {
                 "stdout": {
                     "class": "logging.StreamHandler",

@@ -37,6 +37,7 @@ def web(env: Mapping[str, str], root: Path, port: int) -> Server:
             *(sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws"),
             *("--host", "127.0.0.1", "--port", str(port), "--workers", str(workers)),
             *("--blocking-threads", "4", "--respawn-failed-workers"),
+            *("--log-config", "config/web_server_log.json", "--http1-buffer-size", "32768"),
             *("--workers-kill-timeout", "15", "config.wsgi:application"),
         ),
         ready=functools.partial(_is_ok, f"http://127.0.0.1:{port}/readyz"),
