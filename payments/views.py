@@ -46,9 +46,8 @@ class CallbackView(View):
         refused = _over_limits(request)
         if refused is not None:
             return refused
-        try:
-            body = request.body
-        except UnreadablePostError:
+        body = _whole_body(request)
+        if body is None:
             return HttpResponse("The body ended early.\n", "text/plain", 400)
         try:
             endpoint = _endpoint(provider, account)
@@ -93,6 +92,15 @@ def _over_limits(request: HttpRequest) -> HttpResponse | None:
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         return HttpResponse("Send the body uncompressed.\n", "text/plain", 415)
     return None
+
+
+def _whole_body(request: HttpRequest) -> bytes | None:
+    """The body as announced, or None: whoever hung up would not hear the answer either."""
+    try:
+        body = request.body
+    except UnreadablePostError:
+        return None
+    return body if len(body) == int(request.META["CONTENT_LENGTH"]) else None
 
 
 def _endpoint(provider: str, account: str) -> Endpoint | None:
