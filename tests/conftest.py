@@ -34,14 +34,15 @@ def private_rabbitmq(rabbitmq_url: str, tmp_path: Path) -> Iterator[ServerContro
 
 
 @pytest.fixture(scope="session")
-def _live_service(django_db_setup: None) -> Iterator[str]:
+def live_web(django_db_setup: None) -> Iterator[processes.Web]:
+    """The web server, a real process on the test database, for all tests."""
     yield from processes.web()
 
 
 @pytest.fixture
-def live_service(_live_service: str, transactional_db: None) -> str:
-    """The address of the web server, a real process on the test database."""
-    return _live_service
+def live_service(live_web: processes.Web, transactional_db: None) -> str:
+    """The address of the web server."""
+    return live_web.url
 
 
 @pytest.fixture

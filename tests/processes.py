@@ -27,6 +27,14 @@ class Worker:
         return self._log.read_text(errors="replace")
 
 
+class Web(Worker):
+    """A web server that runs, at `url`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path, url: str) -> None:
+        super().__init__(process, log)
+        self.url = url
+
+
 def environment(**extra: str) -> dict[str, str]:
     """For a child process: the same servers, but the database that belongs to the tests."""
     return {**os.environ, "DATABASE_URL": database_url(), **extra}
@@ -39,13 +47,13 @@ def database_url() -> str:
     return f"postgres://{user}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
 
 
-def web() -> Iterator[str]:
-    """Run the web server; yields its address."""
+def web(**variables: str) -> Iterator[Web]:
+    """Run the web server, with these variables in its environment."""
     port = free_port()
     base_url = f"http://127.0.0.1:{port}"
-    env = environment(PORT=str(port), PUBLIC_URL=base_url)
-    for _ in _run(programs.web(env, ROOT, port)):
-        yield base_url
+    env = environment(PORT=str(port), PUBLIC_URL=base_url) | variables
+    for process, log in _run(programs.web(env, ROOT, port)):
+        yield Web(process, log, base_url)
 
 
 def worker() -> Iterator[Worker]:
