@@ -6,7 +6,7 @@ from pathlib import Path
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from config import runtime_env
+from config import console, runtime_env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 runtime_env.load(BASE_DIR)
@@ -26,12 +26,17 @@ SECURE_SSL_REDIRECT = env.bool("HTTPS_ONLY", False)
 SECURE_REDIRECT_EXEMPT = [r"^callbacks/", r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_SSL_REDIRECT else 0
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT
+# A working day; no script of ours reads the CSRF token, forms carry it.
+SESSION_COOKIE_AGE = 12 * 60 * 60
+CSRF_COOKIE_HTTPONLY = True
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 
 # --- Applications ---
 INSTALLED_APPS = [
+    "console",  # ahead of unfold: it replaces one of its pages
     "unfold",
+    "unfold.contrib.filters",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -49,6 +54,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.requests.RequestLogMiddleware",
+    "config.csp.ContentSecurityPolicyMiddleware",
     "config.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -80,6 +86,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = ["config.formats"]
+UNFOLD = console.UNFOLD
 STATIC_URL = "static/"
 # Static files come straight from the packages: nothing to collect before a start.
 WHITENOISE_USE_FINDERS = True

@@ -40,6 +40,9 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
+    class Meta:
+        verbose_name = "API key"
+
     def __str__(self) -> str:
         return self.prefix
 

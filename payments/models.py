@@ -178,6 +178,7 @@ class Delivery(models.Model):
     received_at = models.DateTimeField()
 
     class Meta:
+        verbose_name_plural = "deliveries"
         constraints = [
             models.UniqueConstraint(fields=["batch_id", "item_no"], name="delivery_item_is_unique"),
             models.CheckConstraint(

@@ -59,6 +59,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={"verbose_name": "API key"},
         ),
         migrations.CreateModel(
             name="Order",

@@ -292,6 +292,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={"verbose_name_plural": "deliveries"},
         ),
         migrations.CreateModel(
             name="Conflict",

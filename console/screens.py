@@ -1,0 +1,99 @@
+"""The base of every screen: it shows rows, at a bounded cost, and changes none."""
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from django.contrib.admin import ShowFacets
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import cached_property
+
+from console.cells import Section
+
+if TYPE_CHECKING:
+    # unfold ships no types; what it adds to Django's classes is attributes.
+    from django.contrib.admin import ModelAdmin
+    from django.contrib.admin.views.main import ChangeList
+
+    _Screen = ModelAdmin[Any]
+    _Paginator = Paginator[Any]
+else:
+    from unfold.admin import ModelAdmin as _Screen
+    from unfold.views import ChangeList
+
+    _Paginator = Paginator
+
+#: How many rows a list counts and leafs through; who needs more must search.
+ROWS_COUNTED_MAX: Final = 10_000
+
+
+class BoundedPaginator(_Paginator):
+    """Counts no further than ROWS_COUNTED_MAX, whatever the size of the table."""
+
+    @cached_property
+    def count(self) -> int:
+        """The number of rows, as far as it is counted."""
+        rows = self.object_list
+        assert isinstance(rows, QuerySet)  # noqa: S101 - a list of the console is a query
+        return rows[:ROWS_COUNTED_MAX].count()
+
+
+class Rows(ChangeList):
+    """A list that does not claim to be filtered when it is not."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        """The page of rows that was asked for."""
+        super().get_results(request)
+        if not self.query and not self.get_filters_params():
+            self.full_result_count = self.result_count
+
+
+class ReadOnlyScreen(_Screen):
+    """Shows a table to whoever may view it; nobody adds, changes or deletes here."""
+
+    actions = ()
+    list_per_page = 50
+    list_max_show_all = 0
+    list_fullwidth = True
+    list_filter_submit = True
+    show_full_result_count = False
+    show_facets = ShowFacets.NEVER
+    sortable_by = ()
+    ordering: ClassVar[tuple[str, ...]] = ("-id",)
+    paginator = BoundedPaginator
+    empty_value_display = "-"
+    change_form_before_template = "console/ahead.html"
+    change_form_after_template = "console/sections.html"
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
+        """Nobody: rows are made by what happens."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
+        """Nobody."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
+        """Nobody."""
+        return False
+
+    def get_changelist(self, request: HttpRequest, **_: Any) -> type[ChangeList]:  # noqa: ARG002
+        """The list with honest counts."""
+        return Rows
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """The page of a row, with what comes ahead of its fields and what follows them."""
+        row = kwargs.get("obj") or context.get("original")
+        if row is not None:
+            context |= {"ahead": self.ahead(row), "sections": self.sections(row)}
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def ahead(self, row: Any) -> str:  # noqa: ARG002 - for screens to say
+        """What a person should read first; empty if nothing."""
+        return ""
+
+    def sections(self, row: Any) -> list[Section]:  # noqa: ARG002 - for screens to say
+        """What belongs to the row beyond its own fields."""
+        return []

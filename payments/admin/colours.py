@@ -1,0 +1,44 @@
+"""Each status in its colour; what is not named is plain."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from orders.models import OrderStatus
+from outbox.models import EventState
+from payments.callback import Outcome
+from payments.models import ConflictStatus, Disposition, Severity, TransactionKind
+
+ORDER: Final[Mapping[str, str]] = {
+    OrderStatus.WAIT_PAY: "info",
+    OrderStatus.PAID: "success",
+    OrderStatus.REFUNDED: "warning",
+}
+OUTCOME: Final[Mapping[str, str]] = {
+    Outcome.APPLIED: "success",
+    Outcome.CONFLICT: "danger",
+    Outcome.PARKED: "warning",
+    Outcome.QUARANTINED: "danger",
+    Outcome.RECORDED: "info",
+}
+KIND: Final[Mapping[str, str]] = {
+    TransactionKind.REFUND: "warning",
+    TransactionKind.CHARGEBACK: "danger",
+}
+DISPOSITION: Final[Mapping[str, str]] = {
+    Disposition.APPLIED: "success",
+    Disposition.HELD: "danger",
+    Disposition.PARKED: "warning",
+}
+CONFLICT: Final[Mapping[str, str]] = {
+    ConflictStatus.OPEN: "danger",
+    ConflictStatus.PROPOSED: "warning",
+    ConflictStatus.RESOLVED: "success",
+}
+SEVERITY: Final[Mapping[str, str]] = {Severity.PAGE: "danger", Severity.TICKET: "info"}
+EVENT: Final[Mapping[str, str]] = {
+    EventState.PENDING: "info",
+    EventState.CLAIMED: "info",
+    EventState.PUBLISHED: "success",
+    EventState.DEAD: "danger",
+}
+MODE: Final[Mapping[str, str]] = {"LIVE": "success", "TEST": "warning"}
