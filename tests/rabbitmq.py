@@ -1,4 +1,4 @@
-"""A RabbitMQ for the tests: one that is installed, else Debian's package, else a container."""
+"""A RabbitMQ of the tests' own."""
 
 import functools
 import os
@@ -14,14 +14,15 @@ import amqp
 
 from config.embedded.ports import answers, free_port
 from config.embedded.server import Server, stop, wait_until_ready
+from tests.rabbitmq_program import (
+    NoRabbitmqError,
+    docker_works,
+    install_if_possible,
+    installed_program,
+)
 
-_INSTALLED = (Path("/usr/lib/rabbitmq/bin"), Path("/opt/homebrew/sbin"), Path("/usr/local/sbin"))
 _IMAGE = "rabbitmq:4-alpine"
 _READY_SECONDS = 90
-
-
-class NoRabbitmqError(RuntimeError):
-    """This machine has no RabbitMQ and no way to get one."""
 
 
 class Node:
@@ -37,6 +38,7 @@ class Node:
 
     def start(self) -> None:
         """Return when it answers. The calling thread must live as long as the node shall."""
+        install_if_possible()
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._log.open("ab") as log:
             for server in self._servers():
@@ -63,12 +65,7 @@ class Node:
             return self._local(program)
         if docker_works():
             return [self._container()]
-        raise NoRabbitmqError(
-            "The tests need a RabbitMQ and found none. Give the address of one in AMQP_URL "
-            "(amqp://user:password@host:5672/), or install the package rabbitmq-server, or start "
-            "docker. As root on Debian or Ubuntu the tests install it themselves, which failed "
-            "or was not possible here."
-        )
+        raise NoRabbitmqError
 
     def _local(self, program: Path) -> list[Server]:
         mapper_port, distribution_port = free_port(), free_port()
@@ -180,7 +177,6 @@ class Background:
     def _run(self) -> None:
         """One thread for its whole life: the kernel ends the node when this thread ends."""
         try:
-            install_if_possible()
             self._node.start()
         except Exception as failure:  # noqa: BLE001 - handed to the thread that asks for the node
             failure.add_note(self._node.log()[-4000:])
@@ -188,40 +184,3 @@ class Background:
         self._settled.set()
         self._finished.wait()
         self._node.stop()
-
-
-def installed_program() -> Path | None:
-    for folder in _INSTALLED:
-        if (folder / "rabbitmq-server").exists():
-            return folder / "rabbitmq-server"
-    found = shutil.which("rabbitmq-server")
-    return Path(found) if found else None
-
-
-def install_if_possible() -> None:
-    """Install Debian's package if there is none and we are root; its service is not started."""
-    if installed_program() or os.geteuid() != 0 or not shutil.which("apt-get"):
-        return
-    policy = Path("/usr/sbin/policy-rc.d")
-    ours = not policy.exists()
-    if ours:
-        policy.write_text("#!/bin/sh\nexit 101\n")
-        policy.chmod(0o755)
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    apt = ["apt-get", "-o", "DPkg::Lock::Timeout=120", "-qq"]
-    try:
-        # Whether it worked shows in whether the program is there.
-        for words in (["update"], ["install", "-y", "--no-install-recommends", "rabbitmq-server"]):
-            subprocess.run(
-                [*apt, *words], env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
-            )
-    finally:
-        if ours:
-            policy.unlink()
-
-
-def docker_works() -> bool:
-    if not shutil.which("docker"):
-        return False
-    asked = subprocess.run(["docker", "info"], capture_output=True, check=False, timeout=20)
-    return asked.returncode == 0

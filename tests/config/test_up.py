@@ -132,7 +132,7 @@ def test_when_it_is_killed_every_process_ends_and_the_data_is_free_again(checkou
     assert "postgres" in names
     assert "valkey-server" in names
     run.process.kill()
-    assert psutil.wait_procs(running, timeout=20)[1] == []
+    assert psutil.wait_procs(running, timeout=40)[1] == []
     os.close(claim.claim(checkout / "var" / "up.lock"))
 
 
