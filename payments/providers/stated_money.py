@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from orders.money import Money, NotMoney, TooManyDecimals, exponent_of, from_major, from_minor
 from orders.strict_json import StrictJsonError, at, text
-from payments.callback import STATED_AMOUNT_LENGTH_MAX
 
 UNITS: Final = ("minor", "major")
 _WHOLE: Final = re.compile(r"-?[0-9]{1,19}", re.ASCII)
@@ -28,10 +27,8 @@ class AmountRule:
     unit: str
     exponents: Mapping[str, int]
 
-    def money(self, amount: object, currency: str) -> Stated:
-        """Money from a JSON value. Raises NotMoney if it is no amount or no currency."""
-        if isinstance(amount, bool) or not isinstance(amount, str | int | Decimal):
-            raise NotMoney("the amount is not a number")
+    def money(self, amount: str | int | Decimal, currency: str) -> Stated:
+        """Money from what `json_amount` found. Raises NotMoney if it is none."""
         try:
             if self.unit == "major":
                 return Stated(from_major(amount, currency))
@@ -44,7 +41,7 @@ class AmountRule:
                 exponent = exponent_of(currency)
             return Stated(from_minor(amount, currency, exponent=exponent))
         except TooManyDecimals:
-            return Stated(words=f"{amount} {currency}"[:STATED_AMOUNT_LENGTH_MAX])
+            return Stated(words=f"{amount} {currency}")
 
 
 def json_amount(node: object, *path: str) -> str | int | Decimal | None:

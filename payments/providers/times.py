@@ -29,7 +29,7 @@ def instant(stated: object) -> datetime | None:
     Digits finer than a microsecond are cut off. Anything else, a time without an offset
     included, is None.
     """
-    if type(stated) is int:
+    if isinstance(stated, int):
         return _from_unix(stated)
     if not isinstance(stated, str):
         return None

@@ -59,6 +59,11 @@ def test_every_field_is_read() -> None:
     )
 
 
+def test_a_linked_id_is_listed_once() -> None:
+    assert read_paid(session="c1").linked_nos == ("c1",)
+    assert read_paid(session="s1").linked_nos == ("c1", "s1")
+
+
 def test_what_a_provider_does_not_state_is_none() -> None:
     fields = {name: FIELDS[name] for name in ("type", "transaction", "amount", "currency", "kinds")}
     reading = read(fields, json.dumps(PAID).encode(), signed_id="msg_1")

@@ -177,6 +177,7 @@ WEAK_KEYS = {
     "pasted line break": (SECRET.encode() + b"\n", "utf8", "begins or ends with a space"),
     "not hex": (SECRET.encode(), "hex", "is not hex"),
     "not base64": (b"tests-only-6kP0sVbX2mQd", "base64", "is not base64"),
+    "junk in base64": (b"AAECAwQFBgcICQoL*DA0ODxAREhMUFRYXGBkaGxwdHh8=", "base64", "is not base64"),
     "not UTF-8": (b"\xff" * 32, "utf8", "is not utf8"),
 }
 
@@ -340,8 +341,26 @@ def test_a_pattern_can_only_narrow_what_a_timestamp_may_be() -> None:
     rule = {"source": "signature:t", "pattern": r".{10}"}
     settings = {**KV, "timestamp": rule}
     assert verdict(settings, timed("1767225600")) == Verified("k0")
-    for text in ("0001767225600", "1767_25600"):
+    for text in ("0001767225600", "1767_25600", "\uff11767225600"):
         assert verdict(settings, timed(text)) == Rejected(Reason.TIMESTAMP_MALFORMED)
+
+
+def test_no_pattern_makes_a_timestamp_longer_than_any_is() -> None:
+    settings = {**KV, "timestamp": {"source": "signature:t", "pattern": ".*"}}
+    for length in (14, 4000):
+        assert verdict(settings, timed("1" * length)) == Rejected(Reason.TIMESTAMP_MALFORMED)
+
+
+def test_a_signature_without_a_value_is_malformed_and_not_merely_wrong() -> None:
+    for header in ("t=1767225600,v1=", "t=1767225600,v1", "t=1767225600"):
+        assert verdict(KV, {"X-Sig": header}) == Rejected(Reason.SIGNATURE_MALFORMED)
+
+
+def test_a_right_signature_with_something_foreign_inside_is_wrong() -> None:
+    good = mac(BODY)
+    for foreign in ("\u00e9", "\ud800", "\x00", " ", "?"):
+        altered = good[:20] + foreign + good[20:]
+        assert verdict(RAW, {"X-Sig": altered}) == Rejected(Reason.SIGNATURE_WRONG)
 
 
 def test_a_second_timestamp_makes_the_header_ambiguous() -> None:

@@ -1,3 +1,4 @@
+import hashlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -354,7 +355,7 @@ def test_an_event_of_another_shape_is_unreadable(fields: dict[str, Any], why: st
         {"currency": None},
         {"currency": "xxx"},
         {"currency": "€"},
-        {"currency": "ﬀ1"},
+        {"currency": "\ufb06n"},
         {"id": None},
         {"id": ""},
         {"metadata": "O-43"},
@@ -367,6 +368,13 @@ def test_a_payment_with_an_impossible_value_is_unreadable(changes: dict[str, Any
     reading = read_body(stripe_event("payment_intent.succeeded", {**PAYMENT_INTENT, **changes}))
     assert isinstance(reading, Unreadable), reading
     assert reading.event_id == "evt_1"
+
+
+def test_an_id_that_is_no_id_does_not_name_what_is_unreadable() -> None:
+    body = stripe_event("payment_intent.succeeded", PAYMENT_INTENT, event_id="evt 1")
+    reading = read_body(body)
+    assert isinstance(reading, Unreadable)
+    assert reading.event_id == hashlib.sha256(body).hexdigest()
 
 
 def test_a_name_repeated_in_what_is_read_is_unreadable_and_elsewhere_harmless() -> None:
