@@ -25,6 +25,8 @@ SECURE_SSL_REDIRECT = env.bool("HTTPS_ONLY", False)
 # A provider does not follow redirects, and a probe speaks plain HTTP inside the network.
 SECURE_REDIRECT_EXEMPT = [r"^callbacks/", r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_SSL_REDIRECT else 0
+# Whether the other hosts of the domain speak https only is not for this service to promise.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT
 # A working day; no script of ours reads the CSRF token, forms carry it.
 SESSION_COOKIE_AGE = 12 * 60 * 60
