@@ -49,12 +49,11 @@ def send(url: str, raw: bytes, *, and_say_no_more: bool = False) -> Answer:
 
 def read(wire: socket.socket, *, method: str = "POST") -> Answer:
     """The next answer on this connection."""
-    response = HTTPResponse(wire, method=method)
-    try:
-        response.begin()
-        body = response.read()
-    except (HTTPException, ConnectionError):
-        return Answer(0, {}, b"")
-    return Answer(
-        response.status, {name.lower(): value for name, value in response.getheaders()}, body
-    )
+    with closing(HTTPResponse(wire, method=method)) as response:
+        try:
+            response.begin()
+            body = response.read()
+        except (HTTPException, ConnectionError):
+            return Answer(0, {}, b"")
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, headers, body)

@@ -1027,7 +1027,8 @@ def _hold(case: Case, shop: Shop) -> None:
     answer = wire.send(shop.web.url, raw, and_say_no_more=case.half_close)
     after = books()
 
-    assert answer.status == case.status
+    # Who has closed its half may find the whole connection closed.
+    assert answer.status in ({case.status, 0} if case.half_close else {case.status})
     assert case.headers.items() <= answer.headers.items()
     assert answer.headers.keys().isdisjoint({"location", "set-cookie"})
     if case.status == 401:
