@@ -6,6 +6,8 @@ import pytest
 
 from tests.concurrency.crew import Crew, Processes, Threads
 from tests.concurrency.nursery import Nursery
+from tests.concurrency.onlooker import Onlooker
+from tests.concurrency.tally import tally
 
 CREW_SIZE = 20
 
@@ -27,3 +29,17 @@ def crew(
     crew = Threads(CREW_SIZE) if threads else Processes(nursery, CREW_SIZE)
     yield crew
     crew.close()
+
+
+@pytest.fixture
+def onlooker(transactional_db: None) -> Iterator[Onlooker]:
+    """Somebody with a database connection of his own."""
+    onlooker = Onlooker()
+    yield onlooker
+    onlooker.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how much was tried."""
+    for what, number in sorted(tally.items()):
+        terminalreporter.write_line(f"{number:>6} {what}")

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from django.db import connection, connections
 
 from tests.concurrency.nursery import Nursery, answer
+from tests.concurrency.tally import tally
 
 _WAIT_SECONDS = 60
 
@@ -37,6 +38,7 @@ class Threads:
         self._pool = ThreadPoolExecutor(size)
 
     def race(self, *calls: Call, spread: float = 0) -> list[Any]:
+        tally["races of threads"] += 1
         barrier = threading.Barrier(len(calls))
 
         def run(call: Call, pause: float) -> Any:
@@ -67,6 +69,7 @@ class Processes:
         self._lines = [nursery.hire() for _ in range(size)]
 
     def race(self, *calls: Call, spread: float = 0) -> list[Any]:
+        tally["races of processes"] += 1
         lines = self._lines[: len(calls)]
         for line, call in zip(lines, calls, strict=True):
             line.send(call)

@@ -1,7 +1,10 @@
 """What racers do, as calls that another process can be handed."""
 
+import os
+import signal
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db import connection
@@ -13,8 +16,11 @@ from orders.money import Money
 from payments import parked, sweep
 from payments.callback import Reading
 from payments.models import ProviderAccount
+from tests.concurrency.boundaries import at_each_boundary
 from tests.payments.telling import NOW, tell
 
+#: The name under which the database knows a process that is about to be killed.
+DOOMED = "paidonce-doomed"
 GRACE = timedelta(minutes=15)
 
 
@@ -66,3 +72,23 @@ def without_number_locks(call: Callable[[], Any]) -> Any:
 
     with connection.execute_wrapper(unlock):
         return call()
+
+
+def killed_at(boundary: int, work: Callable[[], Any]) -> Callable[[], Any]:
+    """The work, in a process that ends at one of its boundaries as if by a power cut."""
+    return partial(_die_at, boundary, work)
+
+
+def _die_at(boundary: int, work: Callable[[], Any]) -> Any:
+    def die(number: int, name: str) -> None:
+        if number == boundary:
+            if name == "with COMMIT on its way":
+                driver: Any = connection.connection
+                driver.pgconn.send_query(b"COMMIT")
+                driver.pgconn.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('application_name', %s, false)", [DOOMED])
+    with at_each_boundary(die):
+        return work()
