@@ -93,8 +93,9 @@ class FieldMap:
             None,
         )
         currency = self.currency_constant or _first_text(document, self.currency)
-        if amount is not None and currency:
-            return self.amount_rule.money(amount, currency)
+        if amount is not None and currency and currency.isascii():
+            # A code means the same in either case, and providers write both.
+            return self.amount_rule.money(amount, currency.upper())
         if kind is Kind.PAID:
             raise NotMoney("a payment without an amount or without a currency")
         return Stated()

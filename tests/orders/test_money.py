@@ -101,6 +101,11 @@ def test_prices_that_floats_get_wrong_are_exact(text: str, minor: int) -> None:
     assert from_major(Decimal(text), "EUR") == Money(minor, "EUR")
 
 
+def test_an_amount_of_thirty_digits_is_never_rounded() -> None:
+    with pytest.raises(TooManyDecimals):
+        from_major("12345678901234567.000000000001", "USD")
+
+
 @pytest.mark.parametrize("text", ["1.005", "10.001"])
 def test_a_fraction_of_a_cent_is_refused(text: str) -> None:
     with pytest.raises(TooManyDecimals):

@@ -229,9 +229,14 @@ def test_minor_units_are_whole_numbers(amount: bytes) -> None:
     assert reading.why == "an amount in minor units is a whole number"
 
 
-@pytest.mark.parametrize("currency", ["eur", "EURO", "", "XXX", "\u0415UR", "\ud800", 978, None])
+@pytest.mark.parametrize("currency", ["EURO", "", "XXX", "\u0415UR", "\ud800", 978, None])
 def test_what_is_no_currency_makes_a_payment_unreadable(currency: Any) -> None:
     why_unreadable(currency=currency)
+
+
+@pytest.mark.parametrize("currency", ["eur", "Eur"])
+def test_a_currency_means_the_same_in_either_case(currency: str) -> None:
+    assert read_paid(currency=currency).money == Money(1099, "EUR")
 
 
 def test_a_failed_payment_needs_no_amount() -> None:
