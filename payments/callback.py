@@ -47,7 +47,8 @@ class Callback:
     `order_no` and `account_no` are None where this provider's event does not state them.
     `live` is None where the provider has no test mode in the message. `money` is None for
     events without an amount, and for a stated amount that no whole number of minor units
-    can express: `stated_amount` then holds the provider's own words.
+    can express: `stated_amount` then holds the provider's own words. A payment with neither is
+    one whose amount only the provider's API tells.
     """
 
     event_id: str
@@ -78,8 +79,6 @@ class Callback:
             _require_id("account number", self.account_no)
         if len(self.stated_amount) > STATED_AMOUNT_LENGTH_MAX:
             raise Invalid("the stated amount is too long")
-        if self.kind is Kind.PAID and self.money is None and not self.stated_amount:
-            raise Invalid("a payment without an amount")
         if self.occurred_at is not None and self.occurred_at.tzinfo is None:
             raise Invalid("a time without a zone")
         if len(self.linked_nos) > LINKED_NOS_MAX:

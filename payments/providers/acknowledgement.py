@@ -9,5 +9,6 @@ from payments.providers.port import Acknowledgement, Reply
 BY_STATUS: Final[Mapping[Reply, Acknowledgement]] = {
     Reply.ACCEPTED: Acknowledgement(200, b"ok"),
     Reply.REJECTED: Acknowledgement(401, b"not authentic"),
+    Reply.UNKNOWN_KEY: Acknowledgement(401, b"not authentic"),
     Reply.UNAVAILABLE: Acknowledgement(503, b"try again later"),
 }

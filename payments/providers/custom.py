@@ -4,7 +4,7 @@
 facts stand (`field_map_settings`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -30,6 +30,8 @@ from payments.providers.port import (
 
 class Custom:
     """The provider; see the module."""
+
+    confirmation_by_default = False
 
     def check_settings(self, account: Account) -> None:
         """Refuse a scheme or a map that is not safe or cannot work, and unusable keys."""
@@ -57,6 +59,9 @@ class Custom:
         except Misconfigured as error:
             return [Unreadable(str(error), sha256(request.body).hexdigest())]
         return [fields.read(request.body, signed_id=request.header(id_header) or "")]
+
+    def probe(self, query: Mapping[str, str], account: Account) -> None:
+        """This provider verifies no address."""
 
     def acknowledge(self, reply: Reply) -> Acknowledgement:
         """The status says it all."""

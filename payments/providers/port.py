@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from payments.callback import Reading
 
@@ -75,11 +75,23 @@ class Reason(StrEnum):
     TOO_LARGE = "a header or the number of signatures is over its limit"
 
 
+class Assurance(StrEnum):
+    """How much of a request its signature vouches for."""
+
+    WHOLE = "WHOLE"
+    """Every byte that is read."""
+    PARTIAL = "PARTIAL"
+    """Some fields, or a checksum that can be forged: see the provider's page."""
+    NONE = "NONE"
+    """Nothing: a hint to ask the provider's API, and no more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verified:
     """The request is authentic; `key_id` names the key that proved it."""
 
     key_id: str
+    assurance: Assurance = Assurance.WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +101,37 @@ class Rejected:
     reason: Reason
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownKey:
+    """The request names a key that is not configured: perhaps the provider has rotated.
+
+    Nothing is stored; it is answered so that the provider sends it again, and somebody is told.
+    """
+
+    key_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateNeeded:
+    """The request can be judged once the certificate at this address has been fetched.
+
+    The adapter has checked that the address is the provider's own. The caller fetches it, adds
+    it to the keys with purpose `CERTIFICATE_PURPOSE` and the address as key id, and asks again.
+    """
+
+    url: str
+
+
+Verdict = Verified | Rejected | UnknownKey | CertificateNeeded
+CERTIFICATE_PURPOSE: Final = "certificate"
+
+
 class Reply(StrEnum):
     """What we tell a provider. A duplicate is accepted: it must not tell the difference."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
+    UNKNOWN_KEY = "unknown key"
     UNAVAILABLE = "unavailable"
 
 
@@ -109,6 +147,10 @@ class Acknowledgement:
 class Provider(Protocol):
     """One provider's protocol."""
 
+    #: Whether callbacks move nothing until the provider's API has confirmed them, unless the
+    #: account says otherwise. True wherever the signature vouches for nothing.
+    confirmation_by_default: bool
+
     def check_settings(self, account: Account) -> None:
         """Refuse a configuration that could not be safe or could not work.
 
@@ -116,13 +158,14 @@ class Provider(Protocol):
         key is saved and when an account is loaded, never on a request's content.
         """
 
-    def authenticate(
-        self, request: SignedRequest, account: Account, *, now: datetime
-    ) -> Verified | Rejected:
-        """Say whether the provider sent exactly these bytes. Never raises, whatever is sent."""
+    def authenticate(self, request: SignedRequest, account: Account, *, now: datetime) -> Verdict:
+        """Say whether the provider sent this. Never raises, whatever is sent."""
 
     def read(self, request: SignedRequest, account: Account) -> Sequence[Reading]:
         """The callbacks in an authentic request, at least one. Never raises."""
+
+    def probe(self, query: Mapping[str, str], account: Account) -> Acknowledgement | None:
+        """The answer to a GET or HEAD by which this provider verifies an address, else None."""
 
     def acknowledge(self, reply: Reply) -> Acknowledgement:
         """The answer that this provider understands."""

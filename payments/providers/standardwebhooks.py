@@ -54,6 +54,8 @@ _DEFAULT_MAP: Final = field_map(Options(DEFAULT_FIELDS, "fields"))
 class StandardWebhooks:
     """The provider, for one or more families of headers (``webhook-id``, ``webhook-..``)."""
 
+    confirmation_by_default = False
+
     def __init__(self, *families: str) -> None:
         self._schemes = tuple(_scheme(family) for family in families)
 
@@ -77,6 +79,9 @@ class StandardWebhooks:
             return [_fields(account).read(request.body, signed_id=signed_id)]
         except Misconfigured as error:
             return [Unreadable(str(error), signed_id)]
+
+    def probe(self, query: Mapping[str, str], account: Account) -> None:
+        """This provider verifies no address."""
 
     def acknowledge(self, reply: Reply) -> Acknowledgement:
         """The standard looks at the status only."""

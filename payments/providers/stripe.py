@@ -8,7 +8,7 @@ Checkout's ``client_reference_id``).
 Thin events (``v2.core.event``) carry no amounts and are ignored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Final
@@ -60,6 +60,8 @@ _SCHEME: Final = HmacScheme(
 class Stripe:
     """The provider; see the module."""
 
+    confirmation_by_default = False
+
     def check_settings(self, account: Account) -> None:
         """Refuse a key that is not an endpoint's signing secret, and unknown settings."""
         options = Options(account.settings, "settings")
@@ -92,6 +94,9 @@ class Stripe:
             if event_id is None or not PROVIDER_ID.fullmatch(event_id):
                 event_id = sha256(request.body).hexdigest()
             return [Unreadable(str(error), event_id)]
+
+    def probe(self, query: Mapping[str, str], account: Account) -> None:
+        """This provider verifies no address."""
 
     def acknowledge(self, reply: Reply) -> Acknowledgement:
         """Stripe looks at the status only."""
