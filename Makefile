@@ -27,6 +27,9 @@ run: $(VENV)/.runtime ## Start everything: database, broker, web, worker, beat (
 
 .PHONY: demo
 demo: $(VENV)/.runtime ## In another terminal: send real signed callbacks and show what became of each
+	@if [ -z "$$DATABASE_URL" ] && [ ! -f var/runtime.env ]; then \
+	  echo 'Nothing runs yet: start "make run" in another terminal first.' >&2; exit 1; \
+	fi
 	@exec $(MANAGE) demo $(ARGS)
 
 ##@ Work on it

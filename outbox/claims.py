@@ -26,7 +26,10 @@ ENTERED_FROM: Final[Mapping[EventState, frozenset[EventState]]] = {
 }
 
 # The head of line of an aggregate is its first event that is not published: while that one is
-# claimed, waits or is dead, those behind it wait. Locked rows are being claimed by somebody else.
+# claimed, waits or is dead, those behind it wait. As all go out in order, an event is the head if
+# the one before it is published. (NOT EXISTS would say the same; but where the statistics know
+# nothing yet of a backlog, PostgreSQL then plans a join that looks at all of it for each event: 8
+# seconds a claim where 200,000 wait.) Locked rows are being claimed by somebody else.
 CLAIM_SQL: Final = """
     WITH heads AS MATERIALIZED (
         SELECT head.id
@@ -35,12 +38,14 @@ CLAIM_SQL: Final = """
           AND (head.state = 'PENDING'
                    AND (head.next_attempt_at IS NULL OR head.next_attempt_at <= clock_timestamp())
                OR head.state = 'CLAIMED' AND head.lease_until <= clock_timestamp())
-          AND NOT EXISTS (
-              SELECT FROM outbox_event AS earlier
-              WHERE earlier.aggregate_type = head.aggregate_type
-                AND earlier.aggregate_id = head.aggregate_id
-                AND earlier.seq < head.seq
-                AND earlier.published_at IS NULL)
+          AND (
+              SELECT previous.published_at IS NULL
+              FROM outbox_event AS previous
+              WHERE previous.aggregate_type = head.aggregate_type
+                AND previous.aggregate_id = head.aggregate_id
+                AND previous.seq < head.seq
+              ORDER BY previous.seq DESC
+              LIMIT 1) IS NOT TRUE
         ORDER BY head.created_at
         LIMIT %(batch)s
         FOR NO KEY UPDATE OF head SKIP LOCKED

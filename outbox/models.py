@@ -73,11 +73,6 @@ class Event(models.Model):
         # an event without touching any index (a heap-only update).
         indexes = [
             models.Index(
-                fields=["aggregate_type", "aggregate_id", "seq"],
-                condition=Q(published_at__isnull=True),
-                name="event_unpublished_heads",
-            ),
-            models.Index(
                 F("created_at"), condition=Q(published_at__isnull=True), name="event_unpublished"
             ),
             models.Index(

@@ -4,7 +4,6 @@ Claim (one short statement), publish (outside any transaction), mark (with the f
 relays may run at once; whatever happens to one of them, its leases end and another carries on.
 """
 
-import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -14,7 +13,7 @@ from typing import Final
 import structlog
 from django.db import connection
 
-from outbox import claims
+from outbox import claims, retries
 from outbox.claims import Claim, Setback
 from outbox.destinations.port import PAYLOAD_BYTES_MAX, Destination, Message, Refused, Unavailable
 from outbox.models import EventState
@@ -24,19 +23,8 @@ LEASE: Final = timedelta(seconds=30)
 #: A message begun at the last moment still ends, by its destination's timeouts, within the lease.
 PUBLISH_SECONDS_MAX: Final = 15.0
 
-#: Twelve attempts take about half an hour: long enough to mend a queue, short enough that
-#: somebody is told the same day. A dead event waits for a person and is never removed.
-ATTEMPTS_MAX: Final = 12
-BACKOFF_SECONDS_FIRST: Final = 1
-BACKOFF_SECONDS_MAX: Final = 600
-
-#: How long events wait when the destination fails in the middle. The one in flight waits longer:
-#: if it is what broke the connection, the others get past it.
-PAUSE: Final = timedelta(seconds=1)
-PAUSE_IN_FLIGHT: Final = timedelta(seconds=5)
 
 logger = structlog.stdlib.get_logger(__name__)
-_random = random.SystemRandom()
 
 
 class InTransaction(RuntimeError):
@@ -105,19 +93,14 @@ def relay_once(
     return _settle(held, _publish(destination, held, stop_at))
 
 
-def backoff(attempts: int) -> timedelta:
-    """How long to wait after this many refusals: doubling to a ceiling, less up to a half."""
-    # Bounding the exponent keeps the power small however often something was refused.
-    seconds = min(BACKOFF_SECONDS_MAX, BACKOFF_SECONDS_FIRST * 2 ** min(attempts - 1, 30))
-    return timedelta(seconds=seconds * _random.uniform(0.5, 1.0))
-
-
 def _publish(destination: Destination, held: Sequence[Claim], stop_at: float) -> _Round:
     done = _Round()
     waiting: list[tuple[Claim, Message]] = []
     for claim in held:
         if claim.message is None:
-            done.refused.append(_refusal(claim, f"larger than {PAYLOAD_BYTES_MAX} bytes"))
+            done.refused.append(
+                retries.after_refusal(claim, f"larger than {PAYLOAD_BYTES_MAX} bytes")
+            )
         else:
             waiting.append((claim, claim.message))
     told = 0
@@ -126,7 +109,7 @@ def _publish(destination: Destination, held: Sequence[Claim], stop_at: float) ->
             claim = waiting[told][0]
             told += 1
             if isinstance(result, Refused):
-                done.refused.append(_refusal(claim, result.reason))
+                done.refused.append(retries.after_refusal(claim, result.reason))
             else:
                 done.sent.append(claim)
             if time.monotonic() >= stop_at:
@@ -137,19 +120,13 @@ def _publish(destination: Destination, held: Sequence[Claim], stop_at: float) ->
         # A fault in a destination's code must neither lose count of what was sent nor kill events.
         logger.exception("destination_failed")
         done.failure = f"{type(error).__name__}: {error}"
-    for place, (claim, _) in enumerate(waiting[told:]):
-        pause = (PAUSE_IN_FLIGHT if place == 0 else PAUSE) if done.failure else timedelta()
-        done.released.append(Setback(claim=claim, reason=done.failure, wait=pause))
+    done.released = retries.after_failure([claim for claim, _ in waiting[told:]], done.failure)
     return done
-
-
-def _refusal(claim: Claim, reason: str) -> Setback:
-    return Setback(claim=claim, reason=reason, wait=backoff(claim.attempts + 1))
 
 
 def _settle(held: Sequence[Claim], done: _Round) -> Figures:
     published = claims.published(done.sent)
-    refused = claims.refused(done.refused, attempts_max=ATTEMPTS_MAX)
+    refused = claims.refused(done.refused, attempts_max=retries.ATTEMPTS_MAX)
     released = claims.released(done.released)
     for setback in done.refused:
         if setback.claim.id in refused:

@@ -26,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 BODY_LENGTH_MAX: Final = 256 * 1024
 RETRY_AFTER_SECONDS: Final = "5"
+#: What a former primary says after a failover; Django does not count it as operational.
+READ_ONLY: Final = "25006"
 UNKNOWN: Final = Acknowledgement(status=404, body=b"No such address.\n")
 _LENGTH: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 _DECOY_SECRET: Final = secrets.token_bytes(32)
@@ -152,7 +154,8 @@ def _log_verdicts(endpoint: Endpoint, verdicts: Sequence[Verdict]) -> None:
 
 def _log_failure(error: Exception) -> None:
     """A database that is away is expected weather; anything else is a fault of ours to find."""
-    if isinstance(error, OperationalError | InterfaceError):
+    read_only = getattr(error.__cause__, "sqlstate", None) == READ_ONLY
+    if read_only or isinstance(error, OperationalError | InterfaceError):
         log.error("callback not stored", error=type(error).__name__, detail=str(error)[:200])
     else:
         log.error("callback not stored", error=type(error).__name__, exc_info=error)

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests import processes, servers
+from tests.private_service import PrivateService
+from tests.private_service import private_service as run_private_service
 from tests.server_control import ServerControl, private_rabbitmq_node, private_valkey_server
 
 
@@ -43,6 +45,12 @@ def live_web(django_db_setup: None) -> Iterator[processes.Web]:
 def live_service(live_web: processes.Web, transactional_db: None) -> str:
     """The address of the web server."""
     return live_web.url
+
+
+@pytest.fixture(scope="session")
+def private_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateService]:
+    """A web server with a database of its own; whoever breaks it mends it."""
+    yield from run_private_service(tmp_path_factory.mktemp("private"))
 
 
 @pytest.fixture

@@ -25,7 +25,9 @@ class ServerControl(Protocol):
         """End it as a power cut would."""
 
 
-class _ServerProcess:
+class ServerProcess:
+    """A server that is a program of ours."""
+
     def __init__(self, server: Server, log: Path) -> None:
         self.url = server.url
         self._server = server
@@ -49,7 +51,7 @@ class _ServerProcess:
 
 def private_valkey_server(folder: Path) -> Iterator[ServerControl]:
     """Run a Valkey until the test is over."""
-    control = _ServerProcess(valkey.prepare(folder), folder / "output.log")
+    control = ServerProcess(valkey.prepare(folder), folder / "output.log")
     control.start()
     yield control
     control.stop()

@@ -51,11 +51,6 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(
-                        condition=models.Q(("published_at__isnull", True)),
-                        fields=["aggregate_type", "aggregate_id", "seq"],
-                        name="event_unpublished_heads",
-                    ),
-                    models.Index(
                         models.F("created_at"),
                         condition=models.Q(("published_at__isnull", True)),
                         name="event_unpublished",

@@ -9,7 +9,8 @@ import pytest
 from outbox.destinations.port import Refused, Unavailable
 from outbox.destinations.rabbitmq import RabbitMQ
 from outbox.models import Event, EventState
-from outbox.relay import ATTEMPTS_MAX, drain, relay_once
+from outbox.relay import drain, relay_once
+from outbox.retries import ATTEMPTS_MAX
 from tests.factories import EventFactory
 from tests.outbox.brokers import amqp_channel, message, queued, until
 from tests.outbox.proxy import Proxy

@@ -13,7 +13,8 @@ from django.db.models.functions import Now
 from outbox.destinations.port import PAYLOAD_BYTES_MAX, Message, Refused, Unavailable
 from outbox.models import Event, EventState
 from outbox.redrive import redrive_all
-from outbox.relay import ATTEMPTS_MAX, PAUSE, Figures, InTransaction, backoff, drain, relay_once
+from outbox.relay import Figures, InTransaction, drain, relay_once
+from outbox.retries import ATTEMPTS_MAX, PAUSE, backoff
 from tests.concurrency.racing import race
 from tests.factories import EventFactory
 from tests.outbox.doubles import Absent, Recorder, always_refusing, breaking
