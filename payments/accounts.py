@@ -15,7 +15,7 @@ from payments.providers.port import Account, Key, Misconfigured, Provider
 
 # One statement for the account and all its keys: this runs for every request, signed or not.
 _FIND_SQL: Final = """
-    SELECT a.id, a.merchant_id, m.code, a.account_no, a.live, a.settings,
+    SELECT a.id, a.merchant_id, m.code, a.account_no, a.live, a.settings, a.confirm,
            k.key_id, k.purpose, k.material, k.not_before, k.not_after
       FROM payments_provideraccount a
       JOIN orders_merchant m ON m.id = a.merchant_id
@@ -35,6 +35,7 @@ class Endpoint:
     name: str
     provider: Provider
     account: Account
+    confirm: bool
 
 
 def find_endpoint(provider_name: str, name: str) -> Endpoint | None:
@@ -50,18 +51,19 @@ def find_endpoint(provider_name: str, name: str) -> Endpoint | None:
         rows = cursor.fetchall()
     if not rows:
         return None
-    account_id, merchant_id, merchant_code, account_no, live, settings = rows[0][:6]
+    account_id, merchant_id, merchant_code, account_no, live, settings, confirm = rows[0][:7]
     return Endpoint(
         account_id=account_id,
         merchant_id=merchant_id,
         merchant_code=merchant_code,
         name=f"{provider_name}/{name}",
         provider=provider,
+        confirm=provider.confirmation_by_default if confirm is None else confirm,
         account=Account(
             account_no=account_no,
             live=live,
             settings=_decoded(settings),
-            keys=tuple(_key(row[6:]) for row in rows if row[6] is not None),
+            keys=tuple(_key(row[7:]) for row in rows if row[7] is not None),
         ),
     )
 

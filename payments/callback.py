@@ -63,6 +63,11 @@ class Callback:
     occurred_at: datetime | None = None
     linked_nos: tuple[str, ...] = ()
 
+    @property
+    def needs_api(self) -> bool:
+        """Whether only the provider's API can tell how much was paid."""
+        return self.kind is Kind.PAID and self.money is None and not self.stated_amount
+
     def __post_init__(self) -> None:
         _require_id("event id", self.event_id)
         if (
@@ -105,6 +110,7 @@ class Outcome(StrEnum):
     DUPLICATE = "DUPLICATE"
     CONFLICT = "CONFLICT"
     PARKED = "PARKED"
+    HELD = "HELD"
     QUARANTINED = "QUARANTINED"
     RECORDED = "RECORDED"
     IGNORED = "IGNORED"

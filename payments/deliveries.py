@@ -13,7 +13,7 @@ from django.db import connection
 
 from payments.accounts import Endpoint
 from payments.callback import Callback, Outcome, Reading
-from payments.providers.port import SignedRequest
+from payments.providers.port import Assurance, SignedRequest
 
 #: Headers that are no evidence of what the provider said, and may carry somebody's secrets.
 HEADERS_NOT_KEPT: Final = frozenset(
@@ -22,26 +22,39 @@ HEADERS_NOT_KEPT: Final = frozenset(
 HEADERS_KEPT_MAX: Final = 40
 HEADER_LENGTH_MAX: Final = 4096
 DETAIL_LENGTH_MAX: Final = 300
+#: What stands for the key where we asked the provider ourselves.
+API_KEY_ID: Final = "api"
 
 _INSERT_SQL: Final = """
     INSERT INTO payments_delivery
            (account_id, merchant_id, batch_id, item_no, body, body_sha256, headers, key_id,
-            event_id, event_type, kind, txn_no, order_no, linked_nos, transaction_id, outcome,
-            reason, detail, received_at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            assurance, event_id, event_type, kind, txn_no, order_no, linked_nos, transaction_id,
+            outcome, reason, detail, received_at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
  RETURNING id
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Intake:
-    """An authentic request, as it arrived at an endpoint; `batch_id` is new for each."""
+    """An authentic request, as it arrived at an endpoint; `batch_id` is new for each.
+
+    `from_api` says that we fetched it from the provider's API: then it confirms itself.
+    """
 
     endpoint: Endpoint
     request: SignedRequest
     key_id: str
     received_at: datetime
+    assurance: Assurance = Assurance.WHOLE
+    from_api: bool = False
     batch_id: uuid.UUID = field(default_factory=uuid.uuid4)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether what it says may move money; where nothing vouches, no setting can make it so."""
+        vouched = self.assurance is not Assurance.NONE and not self.endpoint.confirm
+        return self.from_api or vouched
 
     @cached_property
     def body_sha256(self) -> bytes:
@@ -82,6 +95,7 @@ def record(
                 intake.body_sha256,
                 intake.kept_headers,
                 intake.key_id,
+                intake.assurance,
                 reading.event_id,
                 callback.event_type if callback else "",
                 callback.kind if callback else "",

@@ -7,13 +7,15 @@ from django.db.models.functions import Now
 
 from orders.models import ORDER_NO_LENGTH_MAX, Merchant, Order
 from payments.callback import Kind, Outcome
+from payments.providers.port import Assurance
 
 
 class ProviderAccount(models.Model):
     """A merchant's account at a payment provider, and the endpoint its callbacks come to.
 
     `name` is the last part of the callback's address; `settings` is what the provider's
-    adapter needs to know and is not secret.
+    adapter needs to know and is not secret. `confirm` says whether a payment moves anything
+    before the provider's API has confirmed it; null is the provider's default.
     """
 
     merchant = models.ForeignKey(Merchant, on_delete=models.PROTECT, related_name="accounts")
@@ -22,6 +24,7 @@ class ProviderAccount(models.Model):
     account_no = models.CharField(max_length=128, db_collation="C")
     live = models.BooleanField()
     settings = models.JSONField(default=dict, blank=True)
+    confirm = models.BooleanField(null=True, blank=True)
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -51,6 +54,7 @@ class AccountKey(models.Model):
     material = models.BinaryField()
     not_before = models.DateTimeField(null=True, blank=True)
     not_after = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -62,6 +66,27 @@ class AccountKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account_id}:{self.purpose}:{self.key_id}"
+
+
+class UnknownKeySighting(models.Model):
+    """A key id that requests named and that is not configured: perhaps the provider rotated.
+
+    Requests under it are not authentic, so they leave only this; bounded per account.
+    """
+
+    account = models.ForeignKey(ProviderAccount, on_delete=models.CASCADE, related_name="sightings")
+    key_id = models.CharField(max_length=128)
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+    count = models.PositiveBigIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "key_id"], name="sighting_is_unique")
+        ]
+
+    def __str__(self) -> str:
+        return self.key_id
 
 
 class TransactionKind(models.TextChoices):
@@ -163,6 +188,9 @@ class Delivery(models.Model):
     body_sha256 = models.BinaryField(max_length=32)
     headers = models.JSONField()
     key_id = models.CharField(max_length=128)
+    assurance = models.CharField(
+        max_length=10, choices=[(item, item) for item in Assurance], default=Assurance.WHOLE
+    )
     event_id = models.CharField(max_length=128, blank=True)
     event_type = models.CharField(max_length=100, blank=True)
     kind = models.CharField(max_length=20, choices=[(kind, kind) for kind in Kind], blank=True)
@@ -197,6 +225,57 @@ class Delivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event_type} {self.outcome}"
+
+
+class ConfirmationStatus(models.TextChoices):
+    """Whether the provider's API has spoken about a payment that a weak signature told."""
+
+    WAITING = "WAITING"
+    CONFIRMED = "CONFIRMED"
+
+
+class Confirmation(models.Model):
+    """A payment that was told by something weaker than a signature over all of it.
+
+    It is not in the ledger: nothing that could be forged may bind a transaction number. Once
+    the provider's API confirms it, it is received like any other callback.
+    """
+
+    account = models.ForeignKey(ProviderAccount, on_delete=models.PROTECT)
+    merchant = models.ForeignKey(Merchant, on_delete=models.PROTECT)
+    txn_no = models.CharField(max_length=128, db_collation="C")
+    order_no = models.CharField(max_length=ORDER_NO_LENGTH_MAX, db_collation="C", blank=True)
+    status = models.CharField(
+        max_length=10, choices=ConfirmationStatus, default=ConfirmationStatus.WAITING
+    )
+    told_count = models.PositiveIntegerField(default=1)
+    first_told_at = models.DateTimeField()
+    last_told_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "txn_no"], name="confirmation_is_unique"),
+            models.CheckConstraint(
+                condition=Q(status__in=ConfirmationStatus.values),
+                name="confirmation_status_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(status=ConfirmationStatus.CONFIRMED, confirmed_at__isnull=False)
+                | Q(status=ConfirmationStatus.WAITING, confirmed_at__isnull=True),
+                name="confirmation_stamp_iff_confirmed",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["first_told_at"],
+                condition=Q(status=ConfirmationStatus.WAITING),
+                name="confirmation_waiting",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.txn_no
 
 
 class ConflictReason(models.TextChoices):

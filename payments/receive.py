@@ -16,6 +16,7 @@ from orders.deadlocks import retry_deadlocks
 from payments import conflicts, deliveries, paid
 from payments.callback import Callback, Kind, Outcome, Reading, Unreadable
 from payments.deliveries import Intake
+from payments.held import hold
 from payments.paid import Decision
 from payments.settle import Payee
 
@@ -81,29 +82,38 @@ def _take(intake: Intake, item_no: int, reading: Reading) -> Verdict:
 
 
 def _decide(intake: Intake, reading: Reading) -> Decision:
-    endpoint = intake.endpoint
     if isinstance(reading, Unreadable):
         return Decision(outcome=Outcome.QUARANTINED, reason="UNREADABLE")
-    if reading.live is not None and reading.live != endpoint.account.live:
+    if reading.live is not None and reading.live != intake.endpoint.account.live:
         return Decision(outcome=Outcome.QUARANTINED, reason="WRONG_MODE")
     match reading.kind:
         case Kind.IGNORED:
             return Decision(outcome=Outcome.IGNORED)
         case Kind.PAID:
-            payee = Payee(
-                merchant_id=endpoint.merchant_id,
-                merchant_code=endpoint.merchant_code,
-                account_no=endpoint.account.account_no,
-                endpoint=endpoint.name,
-            )
-            return paid.decide(
-                reading, payee, account_id=endpoint.account_id, now=intake.received_at
-            )
+            return _paid(intake, reading)
         case Kind.AUTHORIZED | Kind.PENDING | Kind.FAILED | Kind.CLOSED:
-            stale = _has_arrived(endpoint.account_id, reading)
+            stale = _has_arrived(intake.endpoint.account_id, reading)
             return Decision(outcome=Outcome.RECORDED, reason="STALE" if stale else "")
         case _:
             return Decision(outcome=Outcome.RECORDED)
+
+
+def _paid(intake: Intake, callback: Callback) -> Decision:
+    endpoint = intake.endpoint
+    if callback.needs_api or not intake.is_confirmed:
+        return hold(
+            callback,
+            account_id=endpoint.account_id,
+            merchant_id=endpoint.merchant_id,
+            now=intake.received_at,
+        )
+    payee = Payee(
+        merchant_id=endpoint.merchant_id,
+        merchant_code=endpoint.merchant_code,
+        account_no=endpoint.account.account_no,
+        endpoint=endpoint.name,
+    )
+    return paid.decide(callback, payee, account_id=endpoint.account_id, now=intake.received_at)
 
 
 def _has_arrived(account_id: int, callback: Callback) -> bool:

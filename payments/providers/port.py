@@ -20,12 +20,14 @@ class SignedRequest:
     """A callback as it came over the wire.
 
     `headers` keeps order and repeats, names in lower case. `url` is the public URL that is
-    configured for the account, never rebuilt from the request.
+    configured for the account, never rebuilt from the request. `source` is the sender's
+    network address, for the security log; it authenticates nothing.
     """
 
     headers: tuple[tuple[str, str], ...]
     body: bytes
     url: str = ""
+    source: str = ""
 
     def header(self, name: str) -> str | None:
         """The value of a header that occurs exactly once, else None."""
@@ -72,6 +74,10 @@ class Reason(StrEnum):
     TIMESTAMP_OUT_OF_TOLERANCE = "signed too long ago, or in the future"
     ID_MALFORMED = "the message id is missing or has another form"
     BODY_EMPTY = "the body is empty"
+    BODY_MALFORMED = "the body that carries the signature has another form"
+    METHOD_UNSUPPORTED = "signed or encrypted by a method that is not supported"
+    CERTIFICATE_UNTRUSTED = "its certificate is not the provider's, or not valid now"
+    PROBE = "the provider's own deliberately wrong signature"
     TOO_LARGE = "a header or the number of signatures is over its limit"
 
 

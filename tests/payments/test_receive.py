@@ -389,6 +389,7 @@ def test_a_nameless_payment_that_gets_the_number_of_an_unknown_order_waits_for_i
 def test_every_delivery_has_exactly_one_outcome(account: ProviderAccount, order: Order) -> None:
     told: list[Reading] = [
         *(callback(), callback(), callback(amount_minor=1), callback(order_no="none")),
+        callback(money=None),
         *(callback(kind) for kind in Kind if kind is not Kind.PAID),
         Unreadable("x"),
     ]

@@ -1,0 +1,66 @@
+"""Fetch a provider's certificate from an address that its adapter has checked.
+
+Bounded in time and size, without redirects, and cached by address until the certificate ends:
+a provider that is slow or down must not hold our workers.
+"""
+
+import threading
+from collections import OrderedDict
+from datetime import datetime
+from typing import Final
+
+import httpx2
+from cryptography import x509
+
+SECONDS_MAX: Final = 3.0
+BYTES_MAX: Final = 32 * 1024
+CACHED_MAX: Final = 32
+
+_cache: OrderedDict[str, tuple[datetime, bytes]] = OrderedDict()
+_cache_lock: Final = threading.Lock()
+
+
+class CertificateUnavailable(RuntimeError):
+    """The certificate could not be fetched now; the callback is to be sent again."""
+
+
+def fetch(url: str, *, now: datetime, client: httpx2.Client | None = None) -> bytes:
+    """The PEM text at this address. Whether to trust it is the adapter's to say.
+
+    `client` is for tests that serve certificates themselves. Raises CertificateUnavailable.
+    """
+    with _cache_lock:
+        ends_at, pem = _cache.get(url, (now, b""))
+    if pem and now < ends_at:
+        return pem
+    pem = _download(url, client)
+    try:
+        leaf = x509.load_pem_x509_certificates(pem)[0]
+    except ValueError as error:
+        raise CertificateUnavailable(f"{url} does not answer with a certificate") from error
+    with _cache_lock:
+        _cache[url] = (leaf.not_valid_after_utc, pem)
+        while len(_cache) > CACHED_MAX:
+            _cache.popitem(last=False)
+    return pem
+
+
+def _download(url: str, client: httpx2.Client | None) -> bytes:
+    body = b""
+    try:
+        with (
+            (
+                client
+                or httpx2.Client(timeout=SECONDS_MAX, follow_redirects=False, trust_env=False)
+            ) as http,
+            http.stream("GET", url) as answer,
+        ):
+            if answer.status_code != httpx2.codes.OK:
+                raise CertificateUnavailable(f"{url} answered {answer.status_code}")
+            for chunk in answer.iter_bytes():
+                body += chunk
+                if len(body) > BYTES_MAX:
+                    raise CertificateUnavailable(f"{url} answers with more than {BYTES_MAX} bytes")
+    except httpx2.HTTPError as error:
+        raise CertificateUnavailable(f"{url}: {type(error).__name__}") from error
+    return body

@@ -1,0 +1,61 @@
+"""Hold a payment that only a weak signature tells, until the provider's API confirms it."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection
+
+from payments.callback import Callback, Outcome
+from payments.paid import Decision
+
+#: Anybody may send hints, so their number is bounded; more than this waits for nobody.
+WAITING_MAX: Final = 10_000
+
+_HOLD_SQL: Final = """
+    INSERT INTO payments_confirmation
+           (account_id, merchant_id, txn_no, order_no, status, told_count,
+            first_told_at, last_told_at)
+    SELECT %(account)s, %(merchant)s, %(txn_no)s, %(order_no)s, 'WAITING', 1, %(now)s, %(now)s
+     WHERE (SELECT count(*) FROM (SELECT FROM payments_confirmation
+                                   WHERE account_id = %(account)s AND status = 'WAITING'
+                                   LIMIT %(limit)s) AS waiting) < %(limit)s
+        OR EXISTS (SELECT FROM payments_confirmation
+                    WHERE account_id = %(account)s AND txn_no = %(txn_no)s)
+        ON CONFLICT (account_id, txn_no) DO UPDATE
+       SET told_count = payments_confirmation.told_count + 1, last_told_at = EXCLUDED.last_told_at
+ RETURNING status
+"""
+
+
+class TooManyHeld(RuntimeError):
+    """So many payments wait for confirmation that one more would be lost among them."""
+
+
+def hold(
+    callback: Callback,
+    *,
+    account_id: int,
+    merchant_id: int,
+    now: datetime,
+    limit: int = WAITING_MAX,
+) -> Decision:
+    """Remember the claim; a payment that was confirmed before is a duplicate.
+
+    Raises TooManyHeld, so that the provider sends it again later.
+    """
+    values: dict[str, Any] = {
+        "account": account_id,
+        "merchant": merchant_id,
+        "txn_no": callback.txn_no,
+        "order_no": callback.order_no or "",
+        "now": now,
+        "limit": limit,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD_SQL, values)
+        row = cursor.fetchone()
+    if row is None:
+        raise TooManyHeld(TooManyHeld.__doc__)
+    if row[0] == "CONFIRMED":
+        return Decision(outcome=Outcome.DUPLICATE)
+    return Decision(outcome=Outcome.HELD, reason="UNCONFIRMED")

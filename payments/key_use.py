@@ -1,0 +1,65 @@
+"""When each key last verified something, and which unknown keys have been named."""
+
+import threading
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import structlog
+from django.db import Error, connection
+
+from payments.accounts import Endpoint
+
+log = structlog.get_logger(__name__)
+
+#: How exactly the last use is known: a row that every callback updates would be a queue.
+PRECISION: Final = timedelta(minutes=1)
+#: Anybody may name a key, so only this many per account are remembered.
+SIGHTINGS_MAX: Final = 20
+
+_VERIFIED_SQL: Final = """
+    UPDATE payments_accountkey SET last_used_at = %s
+     WHERE account_id = %s AND key_id = %s AND (last_used_at IS NULL OR last_used_at < %s)
+"""
+_SIGHTED_SQL: Final = """
+    INSERT INTO payments_unknownkeysighting (account_id, key_id, first_seen_at, last_seen_at, count)
+    SELECT %(account)s, %(key)s, %(now)s, %(now)s, 1
+     WHERE (SELECT count(*) FROM payments_unknownkeysighting
+             WHERE account_id = %(account)s) < %(limit)s
+        OR EXISTS (SELECT FROM payments_unknownkeysighting
+                    WHERE account_id = %(account)s AND key_id = %(key)s)
+        ON CONFLICT (account_id, key_id) DO UPDATE
+       SET last_seen_at = EXCLUDED.last_seen_at, count = payments_unknownkeysighting.count + 1
+"""
+
+_written: Final[dict[tuple[int, str], datetime]] = {}
+_lock: Final = threading.Lock()
+
+
+def verified(endpoint: Endpoint, key_id: str, *, now: datetime) -> None:
+    """Note that this key verified something; at most once a minute per key and process."""
+    mark = (endpoint.account_id, key_id)
+    with _lock:
+        if now - _written.get(mark, datetime.min.replace(tzinfo=now.tzinfo)) < PRECISION:
+            return
+        _written[mark] = now
+    _execute(_VERIFIED_SQL, [now, endpoint.account_id, key_id, now - PRECISION])
+
+
+def sighted(endpoint: Endpoint, key_id: str, *, now: datetime) -> None:
+    """Remember a key that was named and is not configured."""
+    values: dict[str, Any] = {
+        "account": endpoint.account_id,
+        "key": key_id[:128],
+        "now": now,
+        "limit": SIGHTINGS_MAX,
+    }
+    _execute(_SIGHTED_SQL, values)
+
+
+def _execute(sql: str, values: list[Any] | dict[str, Any]) -> None:
+    """What is only good to know must not fail a delivery that is stored already."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values)
+    except Error as error:
+        log.warning("key use not noted", error=type(error).__name__)
