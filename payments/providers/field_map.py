@@ -4,7 +4,7 @@ A type or status that is not in `kinds` is IGNORED. An event without an id is kn
 signed id of its message, else by the digest of its body: never by anything unsigned.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -17,6 +17,13 @@ from payments.providers.times import instant
 
 Path = tuple[str, ...]
 Paths = tuple[Path, ...]
+#: What a type of event says: always the same, by its status, or by more of the event.
+Meaning = Kind | Mapping[str, Kind] | Callable[[Any], Kind]
+
+
+def paths(*pointers: str) -> Paths:
+    """Paths from JSON pointers without escapes, of which the first value found counts."""
+    return tuple(tuple(pointer[1:].split("/")) for pointer in pointers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,10 @@ class ModeRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldMap:
-    """A map of fields; empty paths are fields that this provider does not state."""
+    """A map of fields; empty paths are fields that this provider does not state.
+
+    `amount_required`: a payment must state its amount. Without, the provider's API tells it.
+    """
 
     type: Paths
     event_id: Paths = ()
@@ -38,6 +48,7 @@ class FieldMap:
     order: Paths = ()
     amount: Paths = ()
     amount_rule: AmountRule
+    amount_required: bool = True
     currency: Paths = ()
     currency_constant: str = ""
     account: Paths = ()
@@ -45,14 +56,25 @@ class FieldMap:
     occurred_at: Paths = ()
     linked: Paths = ()
     status: Paths = ()
-    kinds: Mapping[str, Kind | Mapping[str, Kind]]
+    kinds: Mapping[str, Meaning]
 
     def read(self, body: bytes, *, signed_id: str = "") -> Reading:
         """The callback in a body that is authentic, or why there is none. Never raises."""
         fallback_id = signed_id or sha256(body).hexdigest()
-        event_id = None
         try:
             document = parse(body)
+        except StrictJsonError as error:
+            return Unreadable(str(error), fallback_id)
+        return self.read_event(document, fallback_id)
+
+    def type_of(self, document: object) -> str | None:
+        """The event's type. Raises StrictJsonError."""
+        return _first_text(document, self.type)
+
+    def read_event(self, document: object, fallback_id: str) -> Reading:
+        """The callback in an event, or why there is none. Never raises."""
+        event_id = None
+        try:
             event_id = _first_id(document, self.event_id)
             return self._callback(document, event_id or fallback_id)
         except (StrictJsonError, NotMoney, Invalid) as error:
@@ -61,7 +83,7 @@ class FieldMap:
             return Unreadable(str(error), event_id)
 
     def _callback(self, document: object, event_id: str) -> Callback:
-        event_type = required(_first_text(document, self.type), "the type")
+        event_type = required(self.type_of(document), "the type")
         kind = self._kind(document, event_type)
         if kind is Kind.IGNORED:
             return Callback(event_id=event_id, event_type=event_type, kind=kind)
@@ -85,7 +107,9 @@ class FieldMap:
         meaning = self.kinds.get(event_type, Kind.IGNORED)
         if isinstance(meaning, Kind):
             return meaning
-        return meaning.get(_first_text(document, self.status) or "", Kind.IGNORED)
+        if isinstance(meaning, Mapping):
+            return meaning.get(_first_text(document, self.status) or "", Kind.IGNORED)
+        return meaning(document)
 
     def _money(self, document: object, kind: Kind) -> Stated:
         amount = next(
@@ -96,7 +120,7 @@ class FieldMap:
         if amount is not None and currency and currency.isascii():
             # A code means the same in either case, and providers write both.
             return self.amount_rule.money(amount, currency.upper())
-        if kind is Kind.PAID:
+        if kind is Kind.PAID and self.amount_required:
             raise NotMoney("a payment without an amount or without a currency")
         return Stated()
 

@@ -37,20 +37,20 @@ def field_map(options: Options) -> FieldMap:
     """The map, from settings of the form above. Raises Misconfigured."""
     amount, amount_rule = _amount(options.section("amount"))
     currency, constant = _currency_source(options)
-    status = _paths(options, "status")
+    status = paths(options, "status")
     fields = FieldMap(
-        type=_paths(options, "type", optional=False),
-        event_id=_paths(options, "event_id"),
-        transaction=_paths(options, "transaction", optional=False),
-        order=_paths(options, "order"),
+        type=paths(options, "type", optional=False),
+        event_id=paths(options, "event_id"),
+        transaction=paths(options, "transaction", optional=False),
+        order=paths(options, "order"),
         amount=amount,
         amount_rule=amount_rule,
         currency=currency,
         currency_constant=constant,
-        account=_paths(options, "account"),
+        account=paths(options, "account"),
         mode=_mode(options.section("live")) if "live" in options else None,
-        occurred_at=_paths(options, "occurred_at"),
-        linked=_paths(options, "linked"),
+        occurred_at=paths(options, "occurred_at"),
+        linked=paths(options, "linked"),
         status=status,
         kinds=_kinds(options, status),
     )
@@ -58,7 +58,8 @@ def field_map(options: Options) -> FieldMap:
     return fields
 
 
-def _paths(options: Options, name: str, *, optional: bool = True) -> Paths:
+def paths(options: Options, name: str, *, optional: bool = True) -> Paths:
+    """The paths under that name: a JSON pointer, or a list of them. Raises Misconfigured."""
     given = options.value(name, []) if optional else options.value(name)
     return _parsed(options, name, given, optional=optional)
 
@@ -79,7 +80,7 @@ def _parsed(options: Options, name: str, given: object, *, optional: bool = Fals
 
 
 def _amount(amount: Options) -> tuple[Paths, AmountRule]:
-    paths = _paths(amount, "at", optional=False)
+    at = paths(amount, "at", optional=False)
     unit = amount.text("unit", choices=UNITS)
     given = amount.value("exponents", {})
     if not isinstance(given, Mapping) or (given and unit == "major"):
@@ -90,7 +91,7 @@ def _amount(amount: Options) -> tuple[Paths, AmountRule]:
         for name in list(given)
     }
     amount.finish()
-    return paths, AmountRule(unit, table)
+    return at, AmountRule(unit, table)
 
 
 def _currency(options: Options, code: str) -> str:
@@ -117,7 +118,7 @@ def _currency_source(options: Options) -> tuple[Paths, str]:
 
 def _mode(options: Options) -> ModeRule:
     rule = ModeRule(
-        paths=_paths(options, "at", optional=False),
+        paths=paths(options, "at", optional=False),
         live=options.value("live", default=True),
         test=options.value("test", default=False),
     )

@@ -7,6 +7,7 @@ them.
 
 import base64
 import binascii
+import hmac
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -72,6 +73,23 @@ class HmacScheme:
         following = self.message[self.message.index("id") + 1]
         return following if isinstance(following, bytes) else b""
 
+    def signed_text(
+        self, body: bytes, *, timestamp: str = "", message_id: str = "", url: str = ""
+    ) -> bytes:
+        """What is signed, made of the parts that the scheme asks for."""
+        filled = {
+            "body": body,
+            "timestamp": timestamp.encode(),
+            "id": message_id.encode(),
+            "url": url.encode(),
+        }
+        return b"".join(part if isinstance(part, bytes) else filled[part] for part in self.message)
+
+    def signature_of(self, secret: bytes, signed_text: bytes) -> bytes:
+        """The signature as it is written, without a prefix."""
+        mac = hmac.digest(secret, signed_text, self.algorithm)
+        return ENCODERS[self.signature.encoding](mac)
+
     def secret(self, key: Key) -> bytes:
         """The secret's bytes. Raises Misconfigured if it is empty or not written as configured."""
         written = key.material
@@ -119,4 +137,10 @@ DECODERS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "utf8": _utf8,
     "hex": _hex,
     "base64": _base64,
+}
+#: How a signature may be written.
+ENCODERS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    "hex": lambda mac: mac.hex().encode(),
+    "base64": base64.b64encode,
+    "base64url": base64.urlsafe_b64encode,
 }

@@ -44,6 +44,11 @@ class AmountRule:
             return Stated(words=f"{amount} {currency}")
 
 
+#: Amounts in ISO 4217's own units.
+MINOR: Final = AmountRule("minor", {})
+MAJOR: Final = AmountRule("major", {})
+
+
 def json_amount(node: object, *path: str) -> str | int | Decimal | None:
     """An amount as a provider writes it: text or any JSON number. Raises StrictJsonError."""
     value = at(node, *path)
