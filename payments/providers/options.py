@@ -63,6 +63,13 @@ class Options:
             raise self.error(name, "must be true or false")
         return value
 
+    def texts(self, name: str) -> list[str]:
+        """A list of texts, none of them empty; absent is the empty list."""
+        value = self.value(name, [])
+        if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+            raise self.error(name, "must be a list of texts")
+        return value
+
     def section(self, name: str) -> "Options":
         """The object under that name."""
         return Options(self.value(name), f"{self.where}.{name}")

@@ -2,12 +2,14 @@
 
 import base64
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import parse_qs
 
-from payments.providers.port import Account, SignedRequest
+from payments.providers.port import Account, Key, SignedRequest
 from tests.signing import an_account
 
 
@@ -18,14 +20,14 @@ class Sample:
     provider: str
     name: str
     request: SignedRequest
-    secrets: tuple[str, ...]
+    configured: Account
     now: datetime
     valid: bool
     #: What must be read from it, one entry per callback; None where the sample does not say.
     normalized: list[dict[str, Any]] | None = field(repr=False)
 
     def account(self, settings: dict[str, Any] | None = None) -> Account:
-        return an_account(*self.secrets, settings=settings)
+        return self.configured if settings is None else replace(self.configured, settings=settings)
 
 
 def samples_in(folder: Path) -> list[Sample]:
@@ -41,17 +43,71 @@ def samples_in(folder: Path) -> list[Sample]:
 def _sample(document: dict[str, Any], case: dict[str, Any]) -> Sample:
     config = {**document["config"], **(case.get("config_override") or {})}
     request, expected = case["request"], case["expected"]
+    body = base64.b64decode(request["body_b64"])
     normalized = expected.get("normalized")
     return Sample(
         provider=document["provider"],
         name=case["name"],
         request=SignedRequest(
             headers=tuple((name.lower(), value) for name, value in request["headers"]),
-            body=base64.b64decode(request["body_b64"]),
+            body=body,
             url=config.get("notification_url", request["url"]),
         ),
-        secrets=tuple(config.get("secrets", ())),
+        configured=_ACCOUNTS.get(document["provider"], _shared_secrets)(config, body),
         now=datetime.fromtimestamp(case["now"], UTC),
         valid=expected["verdict"] == "valid",
         normalized=[normalized] if isinstance(normalized, dict) else normalized,
     )
+
+
+Config = Mapping[str, Any]
+
+
+def _shared_secrets(config: Config, _: bytes) -> Account:
+    return an_account(*config.get("secrets", ()))
+
+
+def _keyed(account_no: str, settings: Config, *keys: tuple[str, str, str]) -> Account:
+    """An account with keys of (key id, purpose, material)."""
+    ring = tuple(Key(key_id, purpose, material.encode()) for key_id, purpose, material in keys)
+    return Account(account_no=account_no, live=True, settings=settings, keys=ring)
+
+
+def _alipay(config: Config, _: bytes) -> Account:
+    public_key = ("k0", "signature", config["alipay_public_key_pem"])
+    return _keyed(config["app_id"], {"seller_id": config["seller_id"]}, public_key)
+
+
+def _wechatpay_v2(config: Config, _: bytes) -> Account:
+    pinned = [config.get(name) for name in ("sign_type", "algorithm")]
+    keys = [(f"k{n}", "signature", key) for n, key in enumerate(config["api_keys"])]
+    settings = {"appids": [config["appid"]], "legacy_md5": "HMAC-SHA256" not in pinned}
+    return _keyed(config["mch_id"], settings, *keys)
+
+
+def _wechatpay_v3(config: Config, _: bytes) -> Account:
+    certificates = config["platform_certificates_pem"]
+    return _keyed(
+        config["mchid"],
+        {},
+        *((key_id, "signature", pem) for key_id, pem in config["public_keys"].items()),
+        *((f"c{n}", "certificate", pem) for n, pem in enumerate(certificates)),
+        *((f"d{n}", "decryption", key) for n, key in enumerate(config["apiv3_keys"])),
+    )
+
+
+def _unionpay(config: Config, body: bytes) -> Account:
+    pinned = [config["middle_pem"], config["root_pem"]]
+    if config.get("skip_chain"):  # nothing but the leaf was published
+        pinned = parse_qs(body.decode())["signPubKeyCert"]
+    keys = ((f"c{n}", "certificate", pem) for n, pem in enumerate(pinned))
+    return _keyed("700000000000001", {}, *keys)
+
+
+#: How each provider's account is made of a file's `config`; others have shared secrets only.
+_ACCOUNTS: Final[Mapping[str, Callable[[Config, bytes], Account]]] = {
+    "alipay": _alipay,
+    "unionpay": _unionpay,
+    "wechatpay_v2": _wechatpay_v2,
+    "wechatpay_v3": _wechatpay_v3,
+}
