@@ -5,8 +5,17 @@ from types import MappingProxyType
 from typing import Final
 
 from payments.providers.alipay import Alipay
+from payments.providers.checkoutcom import CHECKOUTCOM
+from payments.providers.coinbase_business import COINBASE_BUSINESS
 from payments.providers.custom import Custom
+from payments.providers.flutterwave_v4 import FLUTTERWAVE_V4
+from payments.providers.gocardless import GOCARDLESS
+from payments.providers.mollie_nextgen import MOLLIE_NEXTGEN
+from payments.providers.paystack import PAYSTACK
 from payments.providers.port import Provider
+from payments.providers.razorpay import RAZORPAY
+from payments.providers.shopify import SHOPIFY
+from payments.providers.square import SQUARE
 from payments.providers.standardwebhooks import StandardWebhooks
 from payments.providers.stripe import Stripe
 from payments.providers.unionpay import UnionPay
@@ -16,7 +25,16 @@ from payments.providers.wechatpay_v3 import WechatPayV3
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
     {
         "alipay": Alipay(),
+        "checkoutcom": CHECKOUTCOM,
+        "coinbase_business": COINBASE_BUSINESS,
         "custom": Custom(),
+        "flutterwave_v4": FLUTTERWAVE_V4,
+        "gocardless": GOCARDLESS,
+        "mollie_nextgen": MOLLIE_NEXTGEN,
+        "paystack": PAYSTACK,
+        "razorpay": RAZORPAY,
+        "shopify": SHOPIFY,
+        "square": SQUARE,
         "standardwebhooks": StandardWebhooks("webhook"),
         "stripe": Stripe(),
         "svix": StandardWebhooks("svix", "webhook"),

@@ -10,6 +10,7 @@ providers than this version. A folder with nothing to run is a failure.
 """
 
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,24 @@ KINDS = {
     "refund_failed": Kind.REFUND_FAILED,
     "disputed": Kind.DISPUTED,
     "other": Kind.IGNORED,
+}
+
+
+#: Where we read something else on purpose; DIGEST is the digest of the body.
+DIGEST = "digest"
+OURS: dict[tuple[str, str], dict[str, Any]] = {
+    # The samples take the refunded payment's number; parts of one payment must not be one refund.
+    ("checkoutcom", "payment_refunded"): {"provider_txn_id": "act_2"},
+    # The samples take the event's id from a header, which is not signed.
+    ("razorpay", "payment_captured"): {"event_id": DIGEST},
+    ("razorpay", "payment_failed"): {"event_id": DIGEST},
+    ("razorpay", "refund_processed"): {"event_id": DIGEST},
+    # So is the shop; and "#" is no character of an order number.
+    ("shopify", "orders_paid"): {
+        "event_id": DIGEST,
+        "account": None,
+        "merchant_order_no": "1001",
+    },
 }
 
 
@@ -66,7 +85,7 @@ def test_a_sample_is_read_as_its_maker_says(sample: Sample) -> None:
     assert [
         normalized(reading, expected)
         for reading, expected in zip(readings, sample.normalized, strict=True)
-    ] == sample.normalized
+    ] == [expected | differences(sample) for expected in sample.normalized]
 
 
 @each([sample for sample in SAMPLES if sample.valid])
@@ -74,6 +93,20 @@ def test_an_authentic_sample_yields_readings_that_name_their_event(sample: Sampl
     readings = PROVIDERS[sample.provider].read(sample.request, sample.account())
     assert readings
     assert all(reading.event_id for reading in readings)
+
+
+def test_each_difference_is_one() -> None:
+    known = {(sample.provider, sample.name): sample for sample in samples_in(OWN)}
+    for name in OURS:
+        (expected,) = known[name].normalized or [{}]
+        assert differences(known[name]).items().isdisjoint(expected.items())
+
+
+def differences(sample: Sample) -> dict[str, Any]:
+    """What is read from the sample otherwise than its maker says."""
+    digest = sha256(sample.request.body).hexdigest()
+    ours = OURS.get((sample.provider, sample.name), {})
+    return {word: digest if value is DIGEST else value for word, value in ours.items()}
 
 
 def normalized(reading: Reading, expected: dict[str, Any]) -> dict[str, Any]:
