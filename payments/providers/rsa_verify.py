@@ -49,7 +49,7 @@ def certificate(key: Key) -> x509.Certificate:
     """The certificate in a key's material. Raises Misconfigured if there is none."""
     try:
         return x509.load_pem_x509_certificate(key.material)
-    except ValueError:
+    except (ValueError, x509.InvalidVersion):
         raise Misconfigured(f"key {key.key_id!r} is not a certificate in PEM") from None
 
 

@@ -34,9 +34,6 @@ class _Stated(NamedTuple):
     serial: str
     signature: str
 
-    def message(self, body: bytes) -> bytes:
-        return b"%b\n%b\n%b\n" % (self.timestamp.encode(), self.nonce.encode(), body)
-
 
 def signer(
     request: SignedRequest, account: Account, *, now: datetime
@@ -52,12 +49,18 @@ def signer(
     if not keys:
         return UnknownKey(stated.serial)
     signature = stated.signature.encode("ascii", "replace")
-    key = signing_key(keys, stated.message(request.body), signature, now=now)
+    message = signed_text(stated.timestamp, stated.nonce, request.body)
+    key = signing_key(keys, message, signature, now=now)
     if key is None:
         return Rejected(Reason.SIGNATURE_WRONG)
     if abs(now.timestamp() - int(stated.timestamp)) > _TOLERANCE.total_seconds():
         return Rejected(Reason.TIMESTAMP_OUT_OF_TOLERANCE)
     return key
+
+
+def signed_text(timestamp: str, nonce: str, body: bytes) -> bytes:
+    """What is signed; the last line feed belongs to it."""
+    return b"%b\n%b\n%b\n" % (timestamp.encode(), nonce.encode(), body)
 
 
 def _stated(request: SignedRequest) -> _Stated | Reason:
