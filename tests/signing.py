@@ -69,6 +69,29 @@ def signed_custom(body: bytes, secret: str = CUSTOM_SECRET) -> dict[str, str]:
     return {"Content-Type": "application/json", "X-Signature": mac}
 
 
+def signed_raw(
+    body: bytes,
+    secret: str,
+    header: str,
+    *,
+    algorithm: str = "sha256",
+    encoding: str = "hex",
+    prefix: str = "",
+    url: str = "",
+) -> dict[str, str]:
+    """The headers of a callback whose only signature is the MAC of the body (after the URL)."""
+    mac = hmac.digest(secret.encode(), url.encode() + body, algorithm)
+    written = mac.hex() if encoding == "hex" else base64.b64encode(mac).decode()
+    return {"Content-Type": "application/json", header: prefix + written}
+
+
+def signed_hook0(body: bytes, secret: str, now: datetime) -> dict[str, str]:
+    """The headers of a hook0 message that signs its time and body (``v0``)."""
+    timestamp = int(now.timestamp())
+    mac = hmac.digest(secret.encode(), f"{timestamp}.".encode() + body, "sha256").hex()
+    return {"Content-Type": "application/json", "X-Hook0-Signature": f"t={timestamp},v0={mac}"}
+
+
 def stripe_event(
     event_type: str, thing: Mapping[str, Any], *, event_id: str = "evt_1", **fields: Any
 ) -> bytes:

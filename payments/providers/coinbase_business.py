@@ -12,11 +12,11 @@ such a payment waits for a person.
 https://docs.cdp.coinbase.com/coinbase-business/checkout-apis/webhooks
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from orders.strict_json import JsonObject, at
+from orders.strict_json import JsonObject, at, text
 from payments.callback import Kind
 from payments.providers.facts import Facts
 from payments.providers.field_map import FieldMap, paths
@@ -69,28 +69,21 @@ def _scheme_of(request: SignedRequest) -> HmacScheme:
 
 def _events(document: Any, settings: Settings) -> Sequence[Any]:
     """The event; a refund's as often as it lists refunds."""
-    alias = {"USDC": "USD"} if settings.get("usdc_is_usd") else {}
-    for thing in _priced(document):
-        if thing.get("currency") in alias:
-            thing["currency"] = alias[thing["currency"]]
     refunds = at(document, "refunds")
-    if at(document, "eventType") not in _REFUND.kinds or not isinstance(refunds, list):
-        return [document]
-    return [_with(document, refund) for refund in refunds]
+    listed = refunds if isinstance(refunds, list) else []
+    if settings.get("usdc_is_usd"):
+        for thing in (document, at(document, "data"), *listed):
+            if isinstance(thing, JsonObject) and thing.get("currency") == "USDC":
+                thing["currency"] = "USD"
+    if text(document, "eventType") in _REFUND.kinds and listed:
+        return [_with(document, refund) for refund in listed]
+    return [document]
 
 
 def _with(document: JsonObject, refund: Any) -> JsonObject:
     event = JsonObject([*document.items(), ("refund", refund)])
     event.ambiguous |= document.ambiguous
     return event
-
-
-def _priced(document: Any) -> Iterator[JsonObject]:
-    refunds = at(document, "refunds")
-    listed = refunds if isinstance(refunds, list) else []
-    for thing in (document, at(document, "data"), *listed):
-        if isinstance(thing, JsonObject) and isinstance(thing.get("currency"), str):
-            yield thing
 
 
 _REFUND_STATES: Final = {

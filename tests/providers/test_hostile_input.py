@@ -1,10 +1,9 @@
-"""Nothing that can be sent is accepted by mistake, or makes a provider raise."""
+"""Shared secrets: nothing that can be sent is accepted by mistake, or makes a provider raise."""
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,92 +11,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from payments.callback import Callback, Unreadable
-from payments.providers.port import (
-    Account,
-    Provider,
-    Reason,
-    Rejected,
-    Reply,
-    SignedRequest,
-    Verified,
-)
+from payments.providers.hmac_provider import HmacProvider
+from payments.providers.port import Reason, Rejected, Reply, Verified
 from payments.providers.registry import PROVIDERS
 from tests import signing
-
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Sender:
-    """A provider, an account of it, and how its callbacks are signed."""
-
-    provider: Provider
-    account: Account
-    body: bytes
-    signature_header: str
-
-    def signed(self, body: bytes) -> SignedRequest:
-        return signing.as_request(body, self._headers(body))
-
-    def genuine(self) -> SignedRequest:
-        return self.signed(self.body)
-
-    def authenticate(self, request: SignedRequest) -> Verified | Rejected:
-        return self.provider.authenticate(request, self.account, now=NOW)
-
-    def _headers(self, body: bytes) -> Mapping[str, str]:
-        if self.signature_header == "stripe-signature":
-            return signing.signed_stripe(body, signing.STRIPE_SECRET, NOW)
-        if self.signature_header == "x-signature":
-            return signing.signed_custom(body)
-        family = self.signature_header.split("-")[0]
-        return signing.signed_standard_webhooks(body, signing.STANDARD_SECRET, NOW, family=family)
+from tests.providers.hmac_senders import CUSTOM, NOW, SENDERS, STANDARD, Sender
 
 
-STRIPE_BODY = signing.stripe_event(
-    "payment_intent.succeeded",
-    {
-        "id": "pi_1",
-        "amount": 1099,
-        "amount_received": 1099,
-        "currency": "usd",
-        "metadata": {"order_id": "O-1"},
-        "description": "Café ☕",
-    },
-)
-STANDARD_BODY = (
-    b'{"type":"payment.succeeded","timestamp":"2025-12-31T23:59:54Z",'
-    b'"data":{"id":"pay_1","amount":"10.99","currency":"EUR","reference":"O-1"}}'
-)
-CUSTOM_BODY = (
-    b'{"id": "e1",  "type":"paid","payment_id":7,"order":"O-1","amount":1099,"currency":"EUR",'
-    b'"url":"a\\/b","n":"\\u00e9","amt":1.50,"mode":"test"}\n'
-)
-
-_standard = signing.an_account(signing.STANDARD_SECRET)
-SENDERS = {
-    "custom": Sender(
-        PROVIDERS["custom"],
-        signing.an_account(signing.CUSTOM_SECRET, settings=signing.CUSTOM_SETTINGS),
-        CUSTOM_BODY,
-        "x-signature",
-    ),
-    "standardwebhooks": Sender(
-        PROVIDERS["standardwebhooks"], _standard, STANDARD_BODY, "webhook-signature"
-    ),
-    "stripe": Sender(
-        PROVIDERS["stripe"],
-        signing.an_account(signing.STRIPE_SECRET),
-        STRIPE_BODY,
-        "stripe-signature",
-    ),
-    "svix": Sender(PROVIDERS["svix"], _standard, STANDARD_BODY, "svix-signature"),
-}
-
-
-@pytest.fixture(params=sorted(PROVIDERS))
+@pytest.fixture(params=sorted(SENDERS))
 def sender(request: pytest.FixtureRequest) -> Sender:
     return SENDERS[request.param]
+
+
+def test_every_provider_that_is_declared_is_a_sender_here() -> None:
+    declared = {name for name, known in PROVIDERS.items() if isinstance(known, HmacProvider)}
+    assert declared == {name for name in SENDERS if name in declared}
 
 
 def test_the_genuine_request_is_authentic_and_paid(sender: Sender) -> None:
@@ -106,8 +34,11 @@ def test_the_genuine_request_is_authentic_and_paid(sender: Sender) -> None:
     (reading,) = sender.provider.read(request, sender.account)
     assert isinstance(reading, Callback)
     assert (reading.kind, reading.order_no) == ("PAID", "O-1")
-    assert reading.money is not None
-    assert reading.money.amount_minor == 1099
+    if sender.states_amounts:
+        assert reading.money is not None
+        assert reading.money.amount_minor == 1099
+    else:
+        assert reading.needs_api
 
 
 def test_the_settings_of_the_accounts_here_are_accepted(sender: Sender) -> None:
@@ -142,10 +73,7 @@ def test_one_more_space_is_refused(sender: Sender) -> None:
 
 
 def test_another_accounts_key_is_refused(sender: Sender) -> None:
-    other = {
-        "x-signature": "another-accounts-secret",
-        "stripe-signature": "whsec_another_accounts_secret",
-    }.get(sender.signature_header, "whsec_" + base64.b64encode(bytes(range(32))).decode())
+    other = "whsec_" + base64.b64encode(bytes(range(32))).decode()
     stranger = replace(sender.account, keys=signing.an_account(other).keys)
     assert sender.provider.authenticate(sender.genuine(), stranger, now=NOW) == Rejected(
         Reason.SIGNATURE_WRONG
@@ -160,14 +88,14 @@ def test_an_account_without_keys_accepts_nothing(sender: Sender) -> None:
 
 @pytest.mark.parametrize("material", [b"", b"whsec_"])
 def test_an_empty_key_verifies_nothing_even_when_it_is_signed_with(material: bytes) -> None:
-    request = signing.as_request(CUSTOM_BODY, signing.signed_custom(CUSTOM_BODY, secret=""))
-    key = replace(SENDERS["custom"].account.keys[0], material=b"")
-    account = replace(SENDERS["custom"].account, keys=(key,))
+    request = signing.as_request(CUSTOM.body, signing.signed_custom(CUSTOM.body, secret=""))
+    key = replace(CUSTOM.account.keys[0], material=b"")
+    account = replace(CUSTOM.account, keys=(key,))
     assert PROVIDERS["custom"].authenticate(request, account, now=NOW) == Rejected(Reason.NO_KEY)
     request = signing.as_request(
-        STANDARD_BODY, signing.signed_standard_webhooks(STANDARD_BODY, "", NOW)
+        STANDARD.body, signing.signed_standard_webhooks(STANDARD.body, "", NOW)
     )
-    account = replace(_standard, keys=(replace(key, material=material),))
+    account = replace(STANDARD.account, keys=(replace(key, material=material),))
     verdict = PROVIDERS["standardwebhooks"].authenticate(request, account, now=NOW)
     assert verdict == Rejected(Reason.NO_KEY)
 
@@ -199,7 +127,7 @@ HOSTILE_VALUES = {
 @pytest.mark.parametrize("value", HOSTILE_VALUES.values(), ids=HOSTILE_VALUES.keys())
 def test_a_hostile_signature_is_refused(sender: Sender, value: str) -> None:
     headers = {**dict(sender.genuine().headers), sender.signature_header: value}
-    verdict = sender.authenticate(signing.as_request(sender.body, headers))
+    verdict = sender.authenticate(signing.as_request(sender.body, headers, sender.url))
     assert isinstance(verdict, Rejected)
     assert verdict.reason in {
         Reason.SIGNATURE_MISSING,
@@ -213,10 +141,10 @@ def test_a_hostile_signature_is_refused(sender: Sender, value: str) -> None:
 def test_a_right_signature_among_too_many_is_refused(sender: Sender) -> None:
     request = sender.genuine()
     given = dict(request.headers)[sender.signature_header]
-    separator = "," if sender.signature_header == "stripe-signature" else " "
+    separator = "," if given.startswith("t=") else " "
     many = separator.join([given, *[given.split(",")[-1]] * 40])
     headers = {**dict(request.headers), sender.signature_header: many}
-    verdict = sender.authenticate(signing.as_request(sender.body, headers))
+    verdict = sender.authenticate(signing.as_request(sender.body, headers, sender.url))
     assert isinstance(verdict, Rejected)
 
 
@@ -233,11 +161,11 @@ def test_a_repeated_header_is_refused_unless_each_instance_is_a_signature(
 ) -> None:
     request = sender.genuine()
     for header in request.headers:
-        if header[0] != "content-type" and sender.signature_header != "x-signature":
+        if header[0] != "content-type" and not sender.raw:
             twice = replace(request, headers=(*request.headers, header))
             assert isinstance(sender.authenticate(twice), Rejected), header[0]
-    forged_first = (("x-signature", "0" * 64), *request.headers)
-    if sender.signature_header == "x-signature":
+    forged_first = ((sender.signature_header, "0" * 64), *request.headers)
+    if sender.raw:
         verdict = sender.authenticate(replace(request, headers=forged_first))
         assert verdict == Verified("k0")
 
@@ -248,7 +176,7 @@ def test_a_signature_in_another_spelling_is_refused(sender: Sender) -> None:
     spellings = {given.upper(), given.rstrip("=")[:-1], given.rstrip("="), given + "="}
     for spelling in spellings - {given}:
         headers = {**dict(request.headers), sender.signature_header: spelling}
-        verdict = sender.authenticate(signing.as_request(sender.body, headers))
+        verdict = sender.authenticate(signing.as_request(sender.body, headers, sender.url))
         assert isinstance(verdict, Rejected), spelling
 
 
@@ -295,12 +223,10 @@ def test_an_authentic_body_that_is_no_event_is_unreadable(sender: Sender, body: 
 
 def test_the_reply_tells_a_forger_nothing_and_a_duplicate_nothing_new(sender: Sender) -> None:
     replies = {reply: sender.provider.acknowledge(reply) for reply in Reply}
-    assert {reply: answer.status for reply, answer in replies.items()} == {
-        Reply.ACCEPTED: 200,
-        Reply.REJECTED: 401,
-        Reply.UNAVAILABLE: 503,
-    }
+    assert replies[Reply.ACCEPTED].status in {200, 204}
+    assert replies[Reply.REJECTED] == replies[Reply.UNKNOWN_KEY]
     assert replies[Reply.REJECTED].body == b"not authentic"
+    assert replies[Reply.UNAVAILABLE].status == 503
 
 
 header_values = st.one_of(
@@ -317,28 +243,29 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 @given(values=st.lists(header_values, min_size=3, max_size=3), body=st.binary(max_size=300))
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_no_header_and_no_body_makes_authentication_raise_or_succeed(
     sender: Sender, values: list[str], body: bytes
 ) -> None:
     names = [name for name, _ in sender.genuine().headers if name != "content-type"]
-    request = signing.as_request(body, dict(zip(names, values, strict=False)))
+    request = signing.as_request(body, dict(zip(names, values, strict=False)), sender.url)
     assert isinstance(sender.authenticate(request), Rejected)
 
 
 @given(body=st.binary(max_size=300))
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_no_bytes_make_reading_raise(sender: Sender, body: bytes) -> None:
-    (reading,) = sender.provider.read(sender.signed(body), sender.account)
-    assert isinstance(reading, Callback | Unreadable)
+    readings = sender.provider.read(sender.signed(body), sender.account)
+    assert readings
+    assert all(isinstance(reading, Callback | Unreadable) for reading in readings)
 
 
 @given(data=st.data())
 @settings(
-    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_no_value_in_any_place_makes_reading_raise(sender: Sender, data: st.DataObject) -> None:
     document = json.loads(sender.body)
@@ -347,8 +274,9 @@ def test_no_value_in_any_place_makes_reading_raise(sender: Sender, data: st.Data
         path = data.draw(st.sampled_from(places))
         put(document, path, data.draw(json_values))
     body = json.dumps(document).encode()
-    (reading,) = sender.provider.read(sender.signed(body), sender.account)
-    assert isinstance(reading, Callback | Unreadable)
+    readings = sender.provider.read(sender.signed(body), sender.account)
+    assert readings
+    assert all(isinstance(reading, Callback | Unreadable) for reading in readings)
 
 
 def flip_each_bit(data: bytes) -> Iterator[bytes]:
@@ -359,15 +287,18 @@ def flip_each_bit(data: bytes) -> Iterator[bytes]:
             yield bytes(flipped)
 
 
-def places_in(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    if isinstance(node, dict):
-        for name, value in node.items():
-            yield (*path, name)
-            yield from places_in(value, (*path, name))
+def places_in(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    names = node if isinstance(node, dict) else range(len(node) if isinstance(node, list) else 0)
+    for name in names:
+        yield (*path, name)
+        yield from places_in(node[name], (*path, name))
 
 
-def put(node: Any, path: tuple[str, ...], value: Any) -> None:
-    for name in path[:-1]:
-        node = node.get(name) if isinstance(node, dict) else None
-    if isinstance(node, dict):
+def put(node: Any, path: tuple[Any, ...], value: Any) -> None:
+    """Put the value there, unless an earlier one has taken the place away."""
+    try:
+        for name in path[:-1]:
+            node = node[name]
         node[path[-1]] = value
+    except (TypeError, IndexError, KeyError):
+        return
