@@ -5,10 +5,11 @@ Each payment is for order O-1 and, where the provider's events state amounts, of
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from payments.callback import Callback, Reading
 from payments.providers.port import Account, Provider, SignedRequest, Verdict
 from payments.providers.registry import PROVIDERS
 from tests import signing
@@ -47,6 +48,23 @@ class Sender:
 
     def authenticate(self, request: SignedRequest) -> Verdict:
         return self.provider.authenticate(request, self.account, now=NOW)
+
+
+def read(
+    sender: Sender, event: Any, *, headers: Headers | None = None, **settings: Any
+) -> list[Reading]:
+    """What an authentic event says; `settings` are the account's."""
+    account = replace(sender.account, settings={**sender.account.settings, **settings})
+    sender.provider.check_settings(account)
+    request = signing.as_request(json.dumps(event).encode(), headers or {})
+    return list(sender.provider.read(request, account))
+
+
+def read_one(sender: Sender, event: Any, **settings: Any) -> Callback:
+    """The one callback in an authentic event."""
+    (reading,) = read(sender, event, **settings)
+    assert isinstance(reading, Callback), reading
+    return reading
 
 
 def raw(name: str, event: Any, header: str, *, url: str = "", **signature: str) -> Sender:
