@@ -21,6 +21,7 @@ from typing import Final
 from orders.money import NotMoney
 from payments.callback import PROVIDER_ID, Invalid, Reading, Unreadable
 from payments.providers.alipay_trade import trade
+from payments.providers.facts import Facts
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
 from payments.providers.port import (
@@ -40,6 +41,22 @@ from payments.providers.sorted_params import (
     to_sign,
 )
 
+FACTS: Final = Facts(
+    title="Alipay",
+    tier="first class",
+    signature="RSA2 (PKCS #1 v1.5, SHA-256), base64, field sign",
+    signed="all fields but sign and sign_type, empty and unknown ones too, as bytes",
+    unsigned="sign_type, headers, how the form is escaped; no time of sending",
+    retries="4, 10, 10 minutes, 1, 2, 6, 15 hours",
+    acknowledgement="200 and the body success",
+    order="out_trade_no",
+    amount="total_amount; yuan, two decimals",
+    refund="trade_no: refund_fee is the trade's total so far; out_biz_no is linked",
+    settings="seller_id",
+    source="https://opendocs.alipay.com/open/203/105286",
+    evidence="sources of the official SDKs; two SDKs made the samples; retries as others quote the"
+    " documentation",
+)
 UNSIGNED: Final = (b"sign", b"sign_type")
 _REPLIES: Final[Mapping[Reply, Acknowledgement]] = {
     Reply.ACCEPTED: Acknowledgement(200, b"success"),
@@ -52,6 +69,7 @@ _REPLIES: Final[Mapping[Reply, Acknowledgement]] = {
 class Alipay:
     """The provider; see the module."""
 
+    facts = FACTS
     confirmation_by_default = False
 
     def check_settings(self, account: Account) -> None:

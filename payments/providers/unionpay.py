@@ -12,7 +12,7 @@ values are refused.
 
 The account's number is the ``merId``. UnionPay asks merchants to query before they deliver goods
 for fund transactions: an account can require that confirmation. Sent about five times within
-minutes. https://open.unionpay.com/tjweb/acproduct/list?apiservId=448
+minutes. https://open.unionpay.com/tjweb/acproduct/APIList?apiservId=448
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,6 +23,7 @@ from typing import Final
 from orders.money import NotMoney
 from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.facts import Facts
 from payments.providers.options import Options
 from payments.providers.port import (
     CERTIFICATE_PURPOSE,
@@ -39,6 +40,20 @@ from payments.providers.sorted_params import NotParams, parse_form, to_sign
 from payments.providers.unionpay_certificate import trusted
 from payments.providers.unionpay_notice import notice
 
+FACTS: Final = Facts(
+    title="UnionPay 5.1.0",
+    tier="second tier",
+    signature="RSA (PKCS #1 v1.5, SHA-256) of the fields' SHA-256 in hex; certificate in the form",
+    signed="all fields but signature, the certificate too, as bytes",
+    unsigned="headers, how the form is escaped; no time of sending",
+    retries="about five within minutes",
+    acknowledgement="200",
+    order="orderId",
+    amount="txnAmt; minor units, numeric currency",
+    refund="queryId of the refund; origQryId is linked",
+    source="https://open.unionpay.com/tjweb/acproduct/APIList?apiservId=448",
+    evidence="one published sandbox message with its certificate; the retries are hearsay",
+)
 UNSIGNED: Final = (b"signature",)
 VERSION: Final = b"5.1.0"
 SIGN_METHOD: Final = b"01"
@@ -47,6 +62,7 @@ SIGN_METHOD: Final = b"01"
 class UnionPay:
     """The provider; see the module."""
 
+    facts = FACTS
     confirmation_by_default = False
 
     def check_settings(self, account: Account) -> None:

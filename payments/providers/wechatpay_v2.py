@@ -26,6 +26,7 @@ from typing import Final
 
 from orders.money import NotMoney
 from payments.callback import Invalid, Reading, Unreadable
+from payments.providers.facts import Facts
 from payments.providers.flat_xml import NotFlatXml, parse_flat_xml
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
@@ -45,6 +46,21 @@ from payments.providers.sorted_params import NotParams, to_sign
 from payments.providers.wechatpay_v2_notice import payment, refund
 from payments.providers.wechatpay_v2_refund import CannotOpen, opened
 
+FACTS: Final = Facts(
+    title="WeChat Pay v2",
+    tier="second tier; refund notices are a hint",
+    signature="HMAC-SHA256 (or MD5, where legacy_md5 allows it), upper-case hex, element sign",
+    signed="all elements but sign and the empty ones; nothing of a refund notice",
+    unsigned="refund notices, headers; no time of sending",
+    retries="as APIv3, for 24 hours",
+    acknowledgement="200 and an XML with SUCCESS",
+    order="out_trade_no",
+    amount="total_fee; fen",
+    refund="refund_id; transaction_id and out_refund_no are linked",
+    settings="legacy_md5, appids",
+    source="https://pay.weixin.qq.com/wiki/doc/api/jsapi.php?chapter=9_7",
+    evidence="a community SDK made the samples; the documentation was not read again",
+)
 UNSIGNED: Final = (b"sign",)
 _API_KEY_BYTES: Final = 32
 _ANSWER: Final = (
@@ -67,6 +83,7 @@ _REPLIES: Final[Mapping[Reply, Acknowledgement]] = {
 class WechatPayV2:
     """The provider; see the module."""
 
+    facts = FACTS
     confirmation_by_default = False
 
     def check_settings(self, account: Account) -> None:

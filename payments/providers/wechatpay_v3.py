@@ -18,7 +18,7 @@ Signatures beginning ``WECHATPAY/SIGNTEST/`` are WeChat's own test that wrong on
 the same notification then comes again, signed rightly.
 
 Sent again after 15, 15, 30 seconds, 3, 10, 20, 30, 30, 30, 60 minutes, 3, 3, 3, 6 and 6 hours. An
-answer must come within 5 seconds. https://pay.weixin.qq.com/doc/v3/merchant/4012071382
+answer must come within 5 seconds. https://pay.weixin.qq.com/doc/v3/merchant/4012791861
 """
 
 import json
@@ -30,6 +30,7 @@ from typing import Final
 from orders.money import NotMoney
 from orders.strict_json import StrictJsonError, identifier, parse, required
 from payments.callback import PROVIDER_ID, Invalid, Reading, Unreadable
+from payments.providers.facts import Facts
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
 from payments.providers.port import (
@@ -56,6 +57,22 @@ from payments.providers.wechatpay_v3_resource import (
 )
 from payments.providers.wechatpay_v3_signature import signer
 
+FACTS: Final = Facts(
+    title="WeChat Pay APIv3",
+    tier="first class",
+    signature="RSA (PKCS #1 v1.5, SHA-256), base64, key by Wechatpay-Serial; AES-256-GCM inside",
+    signed="Wechatpay-Timestamp (300 s), Wechatpay-Nonce, the body",
+    unsigned="other headers",
+    retries="15, 15, 30 s, 3, 10, 20, 30, 30, 30, 60 minutes, 3, 3, 3, 6, 6 hours",
+    acknowledgement="200, empty, within 5 s",
+    order="out_trade_no",
+    amount="amount.total; fen",
+    refund="refund_id, amount.refund; transaction_id and out_refund_no are linked",
+    settings="appids",
+    source="https://pay.weixin.qq.com/doc/v3/merchant/4012791861",
+    evidence="documentation; SDK 2.0 made the samples; one official sample",
+)
+
 
 def _fail(status: int, message: str) -> Acknowledgement:
     body = json.dumps({"code": "FAIL", "message": message}).encode()
@@ -73,6 +90,7 @@ _REPLIES: Final[Mapping[Reply, Acknowledgement]] = {
 class WechatPayV3:
     """The provider; see the module."""
 
+    facts = FACTS
     confirmation_by_default = False
 
     def check_settings(self, account: Account) -> None:

@@ -9,6 +9,7 @@ import pytest
 from orders.money import Money
 from payments.callback import Callback, Kind, Reading, Unreadable
 from payments.providers.alipay import Alipay
+from payments.providers.alipay_sign import signed_form
 from payments.providers.port import Key, Misconfigured, Reason, Rejected, Reply, Verified
 from tests.providers import rsa_senders
 from tests.providers.rsa_senders import NOW, form, private_key, public_pem
@@ -148,7 +149,7 @@ def test_an_event_without_an_id_is_known_by_what_is_signed() -> None:
 def test_a_gbk_form_verifies_and_reads() -> None:
     fields = {name.encode(): value.encode() for name, value in SENDER.usual.items()}
     fields |= {b"charset": b"GBK", b"subject": "大乐透".encode("gbk")}
-    body = rsa_senders.alipay_sign.signed_form(fields, private_key("alipay"))
+    body = signed_form(fields, private_key("alipay"))
     assert SENDER.authenticate(form(body)) == Verified("k0")
     (reading,) = ALIPAY.read(form(body), SENDER.account)
     assert reading == told()
