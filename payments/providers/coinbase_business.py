@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from orders.strict_json import JsonObject, at, text
+from orders.strict_json import JsonObject, StrictJsonError, at, text
 from payments.callback import Kind
 from payments.providers.facts import Facts
 from payments.providers.field_map import FieldMap, paths
@@ -75,9 +75,11 @@ def _events(document: Any, settings: Settings) -> Sequence[Any]:
         for thing in (document, at(document, "data"), *listed):
             if isinstance(thing, JsonObject) and thing.get("currency") == "USDC":
                 thing["currency"] = "USD"
-    if text(document, "eventType") in _REFUND.kinds and listed:
-        return [_with(document, refund) for refund in listed]
-    return [document]
+    if text(document, "eventType") not in _REFUND.kinds:
+        return [document]
+    if not listed:
+        raise StrictJsonError("a refund that is not listed in refunds")
+    return [_with(document, refund) for refund in listed]
 
 
 def _with(document: JsonObject, refund: Any) -> JsonObject:
