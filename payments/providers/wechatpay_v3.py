@@ -38,6 +38,7 @@ from payments.providers.port import (
     Account,
     Acknowledgement,
     Key,
+    Misconfigured,
     Reason,
     Rejected,
     Reply,
@@ -73,6 +74,10 @@ FACTS: Final = Facts(
     evidence="documentation; SDK 2.0 made the samples; one official sample",
 )
 
+PUBLIC_KEY_PREFIX: Final = "PUB_KEY_ID_"
+#: How the missing key is named: a notification does not say which one sealed it.
+APIV3_KEY: Final = "APIv3 key"
+
 
 def _fail(status: int, message: str) -> Acknowledgement:
     body = json.dumps({"code": "FAIL", "message": message}).encode()
@@ -106,6 +111,11 @@ class WechatPayV3:
                 public_key(key)
             elif key.purpose == KEY_PURPOSE:
                 public_key(key)
+                if not key.key_id.upper().startswith(PUBLIC_KEY_PREFIX):
+                    raise Misconfigured(
+                        f"key {key.key_id!r} must have the id by which WeChat Pay names its public"
+                        f" key ({PUBLIC_KEY_PREFIX}..); a certificate has purpose certificate"
+                    )
 
     def authenticate(self, request: SignedRequest, account: Account, *, now: datetime) -> Verdict:
         """Check the signature by the key that the serial names, then that it can be opened."""
@@ -139,7 +149,7 @@ def _openable(body: bytes, account: Account, key: Key) -> Verdict:
     except OtherAlgorithm:
         return Rejected(Reason.METHOD_UNSUPPORTED)
     except CannotOpen:
-        return UnknownKey(DECRYPTION_PURPOSE)
+        return UnknownKey(APIV3_KEY)
     except StrictJsonError:  # whoever reads it says what is wrong
         pass
     return Verified(key.key_id)

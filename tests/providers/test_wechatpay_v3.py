@@ -301,9 +301,9 @@ def test_a_retired_apiv3_key_still_opens_what_was_sealed_with_it() -> None:
 def test_what_no_apiv3_key_opens_must_come_again() -> None:
     for keys in ([], [Key("d1", "decryption", b"f" * 32)], [Key("d1", "decryption", b"")]):
         sender = SENDER.with_keys(SENDER.account.keys[0], *keys)
-        assert sender.authenticate(sender.genuine()) == UnknownKey("decryption")
-    assert SENDER.authenticate(with_resource(associated_data="x")) == UnknownKey("decryption")
-    assert SENDER.authenticate(with_resource(nonce="0" * 12)) == UnknownKey("decryption")
+        assert sender.authenticate(sender.genuine()) == UnknownKey("APIv3 key")
+    assert SENDER.authenticate(with_resource(associated_data="x")) == UnknownKey("APIv3 key")
+    assert SENDER.authenticate(with_resource(nonce="0" * 12)) == UnknownKey("APIv3 key")
 
 
 @pytest.mark.parametrize("algorithm", ["AEAD_SM4_GCM", "aead_aes_256_gcm", "", None, "none"])
@@ -357,6 +357,10 @@ def test_an_authentic_body_that_is_no_notification_is_unreadable(body: bytes) ->
         (Key("d", "decryption", b" " * 32), "'d' is not an APIv3 key"),
         (Key("c", "certificate", b"x"), "'c' is not a certificate in PEM"),
         (Key("s", "signature", b"x"), "'s' is not a public key"),
+        (
+            replace(SENDER.account.keys[0], key_id="first"),
+            "'first' must have the id by which WeChat Pay names",
+        ),
     ],
 )
 def test_a_key_that_could_prove_or_open_nothing_is_refused(key: Key, why: str) -> None:
