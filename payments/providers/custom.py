@@ -7,9 +7,11 @@ facts stand (`field_map_settings`).
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from typing import Final
 
 from payments.callback import Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.facts import Facts
 from payments.providers.field_map import FieldMap
 from payments.providers.field_map_settings import field_map
 from payments.providers.hmac_scheme import HmacScheme
@@ -27,10 +29,27 @@ from payments.providers.port import (
     Verified,
 )
 
+FACTS: Final = Facts(
+    title="Any provider that signs with an HMAC",
+    tier="first class",
+    signature="HMAC-SHA256 or HMAC-SHA512, written and placed as scheme says",
+    signed="the body; the time, the message id and the public URL, as scheme says",
+    unsigned="everything else",
+    retries="the provider's",
+    acknowledgement="any 2xx",
+    order="where fields says",
+    amount="where fields says; minor or major units",
+    refund="where fields says",
+    settings="scheme, fields",
+    source="https://www.rfc-editor.org/rfc/rfc2104",
+    evidence="the samples of nine providers, judged by configuration alone",
+)
+
 
 class Custom:
     """The provider; see the module."""
 
+    facts = FACTS
     confirmation_by_default = False
 
     def check_settings(self, account: Account) -> None:

@@ -7,11 +7,13 @@ it by the same names (`payments/providers/field_map_settings.py`).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from payments.callback import Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.facts import Facts
 from payments.providers.field_map import FieldMap
 from payments.providers.field_map_settings import field_map
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
@@ -51,12 +53,37 @@ DEFAULT_FIELDS: Final[Mapping[str, Any]] = {
 _DEFAULT_MAP: Final = field_map(Options(DEFAULT_FIELDS, "fields"))
 
 
+FACTS: Final = Facts(
+    title="Standard Webhooks",
+    tier="first class",
+    signature="HMAC-SHA256, base64, header webhook-signature (v1), within 5 minutes",
+    signed="the message id, the time and the body",
+    unsigned="other headers",
+    retries="recommended to senders: nine in 75 hours",
+    acknowledgement="any 2xx within 15 s",
+    order="data.reference; any place by fields",
+    amount="data.amount, major units; any place by fields",
+    refund="data.id; any place by fields",
+    settings="fields",
+    source="https://www.standardwebhooks.com",
+    evidence="specification 1.0.0; SDK 1.1 signs and verifies the samples; one official sample",
+)
+SVIX_FACTS: Final = replace(
+    FACTS,
+    title="Svix",
+    signature="HMAC-SHA256, base64, header svix-signature (v1), within 5 minutes",
+    source="https://docs.svix.com/receiving/verifying-payloads/how-manual",
+    evidence="documentation; SDK 2 signs and verifies the samples",
+)
+
+
 class StandardWebhooks:
     """The provider, for one or more families of headers (``webhook-id``, ``webhook-..``)."""
 
     confirmation_by_default = False
 
-    def __init__(self, *families: str) -> None:
+    def __init__(self, *families: str, facts: Facts = FACTS) -> None:
+        self.facts = facts
         self._schemes = tuple(_scheme(family) for family in families)
 
     def check_settings(self, account: Account) -> None:

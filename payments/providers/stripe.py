@@ -26,6 +26,7 @@ from orders.strict_json import (
 )
 from payments.callback import PROVIDER_ID, Callback, Invalid, Kind, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.facts import Facts
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
 from payments.providers.hmac_verify import KEY_PURPOSE, verify
 from payments.providers.options import Options
@@ -57,9 +58,28 @@ _SCHEME: Final = HmacScheme(
 )
 
 
+FACTS: Final = Facts(
+    title="Stripe",
+    tier="first class",
+    signature="HMAC-SHA256, hex, header Stripe-Signature (v1), within 5 minutes",
+    signed="the time and the body",
+    unsigned="headers",
+    retries="live: for up to three days, at growing distances; test: three in a few hours",
+    acknowledgement="any 2xx, at once",
+    order="metadata order_id or order_no, or client_reference_id",
+    amount="amount_received, amount_captured or amount_total; minor units, ISK and UGX in "
+    "hundredths, MGA in whole units",
+    refund="the refund's id; the charge's where only its total is told",
+    settings="order_key",
+    source="https://docs.stripe.com/webhooks",
+    evidence="documentation; SDK 16 signs and verifies the samples",
+)
+
+
 class Stripe:
     """The provider; see the module."""
 
+    facts = FACTS
     confirmation_by_default = False
 
     def check_settings(self, account: Account) -> None:

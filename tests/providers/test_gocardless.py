@@ -59,7 +59,7 @@ def test_a_batch_of_250_is_read_in_its_order() -> None:
         {"id": "EV2"},
         event(2, links={}),
         event(2, links="none"),
-        event(2, action=9),
+        {**event(2), "action": 9},
         event(2, created_at=[], links={"payment": "not an id"}),
         event(2, resource_metadata={"order_no": "not an order number"}),
     ],

@@ -134,12 +134,21 @@ def test_the_genuine_event_states_when_it_happened(sender: Sender) -> None:
     assert reading.occurred_at is not None
 
 
-def test_the_facts_are_complete_and_from_a_page_of_the_provider(sender: Sender) -> None:
-    facts = declared(sender).facts
+def test_the_facts_name_each_setting_there_is(sender: Sender) -> None:
+    settings = {"order", *declared(sender).events.flags}
+    assert set(declared(sender).facts.settings.split(", ")) == settings
+
+
+@pytest.mark.parametrize("name", sorted(SENDERS))
+def test_the_facts_are_complete_and_from_a_page_of_the_provider(name: str) -> None:
+    facts = getattr(PROVIDERS[name], "facts", None)
     assert isinstance(facts, Facts)
     for field in fields(facts):
         assert getattr(facts, field.name).strip(), field.name
     assert facts.tier in {"first class", "second tier", "hint"}
     assert facts.source.startswith("https://")
-    settings = {"order", *declared(sender).events.flags}
-    assert set(facts.settings.split(", ")) == settings
+
+
+def test_each_provider_has_a_title_of_its_own() -> None:
+    titles = [getattr(PROVIDERS[name], "facts", None) for name in SENDERS]
+    assert len({facts.title for facts in titles if isinstance(facts, Facts)}) == len(SENDERS)
