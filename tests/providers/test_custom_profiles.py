@@ -61,14 +61,21 @@ PROFILES: dict[str, dict[str, Any]] = {
         },
         "timestamp": {"source": "signature:t"},
     },
+    # Closed since March 2026; what is still sent can be verified by a profile.
+    "coinbase_commerce": {
+        "algorithm": "sha256",
+        "signature": {"header": "X-CC-Webhook-Signature", "encoding": "hex"},
+    },
 }
 
 # Signs a list of other headers too, which the scheme does not do: refused, which is safe.
 BEYOND_THE_SCHEME = {("coinbase_business", "v1_valid")}
 
+VECTORS = Path(__file__).parent.parent / "vectors"
+# Those under `profiles` are of providers that are nothing but a profile.
 SAMPLES = [
     sample
-    for sample in samples_in(Path(__file__).parent.parent / "vectors")
+    for sample in (*samples_in(VECTORS), *samples_in(VECTORS / "profiles"))
     if sample.provider in PROFILES
 ]
 

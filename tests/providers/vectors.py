@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs
 
-from payments.providers.port import Account, Key, SignedRequest
+from payments.providers.port import (
+    CERTIFICATE_PURPOSE,
+    Account,
+    CertificateNeeded,
+    Key,
+    Provider,
+    SignedRequest,
+    Verdict,
+)
 from tests.signing import an_account
 
 
@@ -25,9 +33,20 @@ class Sample:
     valid: bool
     #: What must be read from it, one entry per callback; None where the sample does not say.
     normalized: list[dict[str, Any]] | None = field(repr=False)
+    #: What is served at the addresses of certificates.
+    certificates: Mapping[str, str] = field(repr=False)
 
     def account(self, settings: dict[str, Any] | None = None) -> Account:
         return self.configured if settings is None else replace(self.configured, settings=settings)
+
+    def verdict(self, provider: Provider) -> Verdict:
+        """What the provider says; a certificate that it asks for must be one of the sample's."""
+        verdict = provider.authenticate(self.request, self.configured, now=self.now)
+        if not isinstance(verdict, CertificateNeeded):
+            return verdict
+        fetched = Key(verdict.url, CERTIFICATE_PURPOSE, self.certificates[verdict.url].encode())
+        account = replace(self.configured, keys=(*self.configured.keys, fetched))
+        return provider.authenticate(self.request, account, now=self.now)
 
 
 def samples_in(folder: Path) -> list[Sample]:
@@ -57,6 +76,7 @@ def _sample(document: dict[str, Any], case: dict[str, Any]) -> Sample:
         now=datetime.fromtimestamp(case["now"], UTC),
         valid=expected["verdict"] == "valid",
         normalized=[normalized] if isinstance(normalized, dict) else normalized,
+        certificates=config.get("certificates", {}),
     )
 
 
@@ -104,9 +124,32 @@ def _unionpay(config: Config, body: bytes) -> Account:
     return _keyed("700000000000001", {}, *keys)
 
 
+def _adyen(config: Config, _: bytes) -> Account:
+    (account_no,) = config["merchant_accounts"]
+    settings = {"webhooks": "platform"} if config.get("mode") == "header" else {}
+    keys = ((f"k{n}", "signature", key) for n, key in enumerate(config["hmac_keys"]))
+    return _keyed(account_no, settings, *keys)
+
+
+def _braintree(config: Config, _: bytes) -> Account:
+    return _keyed("synth", {}, (config["public_key"], "signature", config["private_key"]))
+
+
+def _midtrans(config: Config, _: bytes) -> Account:
+    return _keyed("G000000001", {}, ("k0", "signature", config["server_key"]))
+
+
+def _paypal(config: Config, _: bytes) -> Account:
+    return _keyed("M1", {name: config[name] for name in ("webhook_ids", "trust_root_pem")})
+
+
 #: How each provider's account is made of a file's `config`; others have shared secrets only.
 _ACCOUNTS: Final[Mapping[str, Callable[[Config, bytes], Account]]] = {
+    "adyen": _adyen,
     "alipay": _alipay,
+    "braintree": _braintree,
+    "midtrans": _midtrans,
+    "paypal": _paypal,
     "unionpay": _unionpay,
     "wechatpay_v2": _wechatpay_v2,
     "wechatpay_v3": _wechatpay_v3,
