@@ -16,8 +16,6 @@ the API); ``merchant_accounts``, to bind them.
 Sent hourly for 24 hours (sandbox 3). https://developer.paypal.com/braintree/docs/guides/webhooks
 """
 
-import hashlib
-import hmac
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -28,6 +26,7 @@ from orders.money import NotMoney, exponent_of
 from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
 from payments.providers.braintree_notification import NotANotification, callback_of, opened
+from payments.providers.braintree_signature import PUBLIC_KEY, signature_of, verdict_on
 from payments.providers.facts import Facts
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
 from payments.providers.hmac_verify import KEY_PURPOSE
@@ -35,7 +34,6 @@ from payments.providers.options import Options
 from payments.providers.port import (
     Account,
     Acknowledgement,
-    Key,
     Misconfigured,
     Reason,
     Rejected,
@@ -62,8 +60,6 @@ FACTS: Final = Facts(
     evidence="documentation; SDK 4.48 makes and verifies the samples",
 )
 
-_PAIRS_MAX: Final = 10
-_PUBLIC_KEY: Final = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
 _PAYLOAD: Final = re.compile(rb"[A-Za-z0-9+/=\n]+")
 _CHALLENGE: Final = re.compile(r"[a-f0-9]{20,32}", re.ASCII)
 # What a private key must be, is what any secret must be.
@@ -89,7 +85,7 @@ class Braintree:
         for key in account.keys:
             if key.purpose != KEY_PURPOSE:
                 continue
-            if not _PUBLIC_KEY.fullmatch(key.key_id):
+            if not PUBLIC_KEY.fullmatch(key.key_id):
                 raise Misconfigured(
                     f"key {key.key_id!r}: its id must be the public key that belongs to it"
                 )
@@ -117,7 +113,7 @@ class Braintree:
             return Rejected(Reason.SIGNATURE_MISSING)
         if not _PAYLOAD.fullmatch(payload) or _CHALLENGE.fullmatch(payload.decode().strip()):
             return Rejected(Reason.BODY_MALFORMED)
-        return _verdict(payload, stated, keys)
+        return verdict_on(payload, stated, keys)
 
     def read(self, request: SignedRequest, account: Account) -> Sequence[Reading]:
         """The one notification in the payload."""
@@ -142,30 +138,3 @@ class Braintree:
     def acknowledge(self, reply: Reply) -> Acknowledgement:
         """Braintree looks at the status only."""
         return BY_STATUS[reply]
-
-
-def signature_of(payload: bytes, private_key: bytes) -> bytes:
-    """The signature as it is written."""
-    key = hashlib.sha1(private_key, usedforsecurity=False).digest()
-    return hmac.digest(key, payload, "sha1").hex().encode()
-
-
-def _verdict(
-    payload: bytes, stated: bytes, keys: Mapping[str, Key]
-) -> Verified | Rejected | UnknownKey:
-    pieces = stated.split(b"&")
-    if len(pieces) > _PAIRS_MAX:
-        return Rejected(Reason.TOO_LARGE)
-    pairs = [piece.partition(b"|") for piece in pieces]
-    names = [name.decode("latin-1") for name, _, _ in pairs]
-    if not all(map(_PUBLIC_KEY.fullmatch, names)):
-        return Rejected(Reason.SIGNATURE_MALFORMED)
-    known = [(name, pair[2]) for name, pair in zip(names, pairs, strict=True) if name in keys]
-    if not known:
-        return UnknownKey(names[0])
-    for name, signature in known:
-        # A proxy may have cut off the last line break.
-        for text in (payload, payload + b"\n"):
-            if hmac.compare_digest(signature_of(text, keys[name].material), signature):
-                return Verified(name)
-    return Rejected(Reason.SIGNATURE_WRONG)

@@ -3,7 +3,7 @@
 import base64
 from urllib.parse import urlencode
 
-from payments.providers.braintree import signature_of
+from payments.providers.braintree_signature import signature_of
 
 
 def signed_form(document: bytes, public_key: str, private_key: bytes) -> bytes:

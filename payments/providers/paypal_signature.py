@@ -3,7 +3,8 @@
 Signed is ``<transmission id>|<transmission time>|<webhook id>|<CRC32 of the body>``, with RSA and
 SHA-256. The request names the address of the certificate. It is asked for only at PayPal's own
 addresses, those of the account's mode, and believed only if a public authority issued it to
-PayPal's name for this purpose. An account that pins certificates never asks.
+PayPal's name for this purpose. An account that pins certificates never asks: a key with purpose
+``certificate``, whatever its id is, unless the id is such an address.
 """
 
 import re
@@ -67,9 +68,10 @@ def signer(
     fetched = next((key for key in keys if key.key_id == stated.url), None)
     if fetched is not None:
         return _signed_by_fetched(fetched, messages, signature, account, now)
-    if not keys:
+    pins = [key for key in keys if not key.key_id.startswith("https://")]
+    if not pins:
         return CertificateNeeded(stated.url)
-    found = (signing_key(keys, message, signature, now=now) for message in messages)
+    found = (signing_key(pins, message, signature, now=now) for message in messages)
     pinned = next(filter(None, found), None)
     return pinned.key_id if pinned else Rejected(Reason.SIGNATURE_WRONG)
 
