@@ -6,6 +6,9 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 MANAGE := $(PYTHON) manage.py
 ARGS   ?=
+# The fuzzer needs a compiled helper that nothing else does.
+FUZZ   := var/fuzz/venv
+FUZZ_SECONDS ?= 60
 
 # Checks that load the settings need values of the right shape; nothing is connected to and nothing is kept.
 CHECK_ENV := DATABASE_URL=postgres://check@127.0.0.1:9/check BROKER_URL=redis://127.0.0.1:9/0 \
@@ -75,6 +78,10 @@ deploy: $(VENV)/.dev ## Django's deployment checks, on production settings
 audit: $(VENV)/.dev ## Known vulnerabilities in the pinned packages (needs the network)
 	$(VENV)/bin/pip-audit --require-hashes --disable-pip -r requirements.txt -r requirements-dev.txt
 
+.PHONY: fuzz
+fuzz: $(FUZZ)/.made ## Throw bytes at every provider for a while: make fuzz FUZZ_SECONDS=600
+	@exec $(FUZZ)/bin/python -m tests.fuzz -max_total_time=$(FUZZ_SECONDS) $(ARGS)
+
 .PHONY: bench
 bench: $(VENV)/.dev ## Durable callbacks per second, beside what the database can commit
 	@exec $(PYTHON) -m bench $(ARGS)
@@ -83,6 +90,7 @@ bench: $(VENV)/.dev ## Durable callbacks per second, beside what the database ca
 lock: ## Pin the newest allowed packages into the requirements files (needs uv)
 	uv pip compile --upgrade $(LOCK) -o requirements.txt requirements.in
 	uv pip compile --upgrade $(LOCK) -o requirements-dev.txt requirements-dev.in
+	uv pip compile --upgrade $(LOCK) -o requirements-fuzz.txt requirements-fuzz.in
 
 LOCK := --quiet --universal --python-version 3.11 --generate-hashes --no-header \
   --no-emit-index-url --no-emit-find-links
@@ -114,4 +122,10 @@ $(VENV)/.runtime: requirements.txt | $(VENV)/.made
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@echo 'Installing the packages for tests and checks ...'
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(FUZZ)/.made: requirements-fuzz.txt | $(VENV)/.made
+	@echo 'Installing the fuzzer ...'
+	@$(PYTHON) -m venv --clear $(FUZZ)
+	@$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-fuzz.txt
 	@touch $@
