@@ -2,13 +2,16 @@
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import pytest
 
 from orders.models import Order
 from payments.models import Conflict, Disposition, ProviderAccount, ProviderTransaction
-from tests.concurrency.crew import Crew
+from tests.concurrency.crew import Crew, Threads
 from tests.concurrency.deeds import (
     GRACE,
     close,
@@ -19,7 +22,8 @@ from tests.concurrency.deeds import (
     without_number_locks,
 )
 from tests.factories import OrderFactory, ProviderAccountFactory
-from tests.invariants import assert_books_balance
+from tests.invariants import assert_books_balance, outcomes
+from tests.payments.over_http import signed, stripe_paid
 from tests.payments.telling import NOW, callback
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,6 +33,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "120"))
 #: Calls begin within this many seconds of each other: about the length of a transaction, so that
 #: each of them is first now and then.
 SPREAD = 0.004
+HTTP_ROUNDS = max(1, ROUNDS // 4)
 
 
 @pytest.fixture
@@ -55,6 +60,35 @@ def test_one_callback_twenty_times_at_once_pays_once(crew: Crew, account: Provid
         assert status(f"A-{number}") == ("PAID", f"pi_{number}")
         assert_books_balance(deliveries=(number + 1) * crew.size)
     assert not Conflict.objects.exists()
+
+
+def test_over_http_one_callback_twenty_times_at_once_pays_once(
+    live_service: str, account: ProviderAccount
+) -> None:
+    crew = Threads(20)
+    for number in range(HTTP_ROUNDS):
+        an_order(account, f"A-{number}")
+        body = stripe_paid(f"A-{number}", txn_no=f"pi_{number}")
+        sending = partial(
+            post, live_service, f"/callbacks/{account.endpoint}", body, signed(account, body)
+        )
+
+        answers = crew.race(*[sending] * crew.size)
+
+        assert answers == [(200, b"ok")] * crew.size
+        assert status(f"A-{number}") == ("PAID", f"pi_{number}")
+        assert outcomes() == {"APPLIED": number + 1, "DUPLICATE": (number + 1) * (crew.size - 1)}
+        assert_books_balance()
+    crew.close()
+
+
+def post(url: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection.request("POST", path, body, dict(headers))
+    response = connection.getresponse()
+    answer = response.status, response.read()
+    connection.close()
+    return answer
 
 
 def test_of_two_transactions_for_one_order_one_pays_and_the_other_asks_a_person(
