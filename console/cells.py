@@ -71,7 +71,8 @@ def link(row: Model | None, name: str = "") -> SafeString | str:
     """A link to the page of a row."""
     if row is None:
         return NOTHING
-    return format_html('<a class="c-link" href="{}">{}</a>', page_of(row), name or str(row))
+    shown = text.visible(name or str(row))
+    return format_html('<a class="c-link" href="{}">{}</a>', page_of(row), shown)
 
 
 def page_of(row: Model) -> str:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from django.contrib.admin import ShowFacets
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -27,6 +28,13 @@ else:
 ROWS_COUNTED_MAX: Final = 10_000
 
 
+# How the filters in use name their parameters.
+_FILTER_SUFFIXES: Final = (
+    *("", "__exact", "__id__exact", "__isempty"),
+    *("_from_0", "_from_1", "_to_0", "_to_1"),
+)
+
+
 class BoundedPaginator(_Paginator):
     """Counts no further than ROWS_COUNTED_MAX, whatever the size of the table."""
 
@@ -39,7 +47,13 @@ class BoundedPaginator(_Paginator):
 
 
 class Rows(ChangeList):
-    """A list that does not claim to be filtered when it is not."""
+    """A list that refuses what no column can hold, and does not claim to be filtered."""
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        # PostgreSQL has no NUL in its texts, and would say so only while it is asked.
+        if any("\0" in value for values in request.GET.lists() for value in values[1]):
+            raise IncorrectLookupParameters
+        super().__init__(request, *args, **kwargs)
 
     def get_results(self, request: HttpRequest) -> None:
         """The page of rows that was asked for."""
@@ -61,6 +75,8 @@ class ReadOnlyScreen(_Screen):
     sortable_by = ()
     ordering: ClassVar[tuple[str, ...]] = ("-id",)
     paginator = BoundedPaginator
+    #: What links to the list ask for beyond its filters.
+    linked_by: ClassVar[tuple[str, ...]] = ()
     empty_value_display = "-"
     change_form_before_template = "console/ahead.html"
     change_form_after_template = "console/sections.html"
@@ -76,6 +92,21 @@ class ReadOnlyScreen(_Screen):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
         """Nobody."""
         return False
+
+    def lookup_allowed(
+        self,
+        lookup: str,
+        value: Any,  # noqa: ARG002 - any value may be asked for
+        request: HttpRequest | None = None,
+    ) -> bool:
+        """What the filters and our own links ask for.
+
+        Django allows all columns and all comparisons: a way to guess at what is not shown.
+        """
+        filters = self.list_filter if request is None else self.get_list_filter(request)
+        names = {getattr(chosen, "parameter_name", "") or _column(chosen) for chosen in filters}
+        asked = {f"{name}{suffix}" for name in names for suffix in _FILTER_SUFFIXES}
+        return lookup in asked or lookup in self.linked_by
 
     def get_changelist(self, request: HttpRequest, **_: Any) -> type[ChangeList]:  # noqa: ARG002
         """The list with honest counts."""
@@ -97,3 +128,8 @@ class ReadOnlyScreen(_Screen):
     def sections(self, row: Any) -> list[Section]:  # noqa: ARG002 - for screens to say
         """What belongs to the row beyond its own fields."""
         return []
+
+
+def _column(chosen: Any) -> str:
+    """The column of a filter, which is named alone or together with the filter's class."""
+    return str(chosen if isinstance(chosen, str) else chosen[0])

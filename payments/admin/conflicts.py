@@ -49,7 +49,7 @@ class ConflictScreen(ReadOnlyScreen):
                     ("shown_status", "due"),
                     ("order_page", "transaction_page"),
                     ("merchant", "opened_at"),
-                    ("resolution", "resolved_at"),
+                    ("shown_resolution", "resolved_at"),
                 )
             },
         ),
@@ -65,7 +65,11 @@ class ConflictScreen(ReadOnlyScreen):
         """The question, and the two sides."""
         asked = text.visible(two_sides.question(row))
         sides = [
-            line._replace(expected=cells.words(line.expected), received=cells.words(line.received))
+            line._replace(
+                name=cells.words(line.name),
+                expected=cells.words(line.expected),
+                received=cells.words(line.received),
+            )
             for line in two_sides.lines(row)
         ]
         return render_to_string("payments/two_sides.html", {"question": asked, "lines": sides})
@@ -108,6 +112,11 @@ class ConflictScreen(ReadOnlyScreen):
         """By when; marked if that has passed."""
         shown = cells.moment(row.due_at)
         return format_html('<span class="c-late">{}</span>', shown) if row.is_overdue else shown
+
+    @admin.display(description="resolution")
+    def shown_resolution(self, row: Conflict) -> str:
+        """What was decided."""
+        return cells.words(row.resolution)
 
     @admin.display(description="order")
     def order_page(self, row: Conflict) -> SafeString | str:

@@ -38,6 +38,7 @@ class DeliveryScreen(ReadOnlyScreen):
         filters.between("received_at"),
     )
     search_fields = ("order_no__exact", "txn_no__exact", "event_id__exact")
+    linked_by = ("order_no", "transaction__id__exact")
     search_help_text = "A whole order, transaction or event number, or the SHA-256 of the body"
     fieldsets = (
         (

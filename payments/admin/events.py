@@ -22,7 +22,7 @@ class EventScreen(ReadOnlyScreen):
     """Events as they are published, with the relay's notes on each."""
 
     list_display = (
-        "type",
+        "shown_type",
         "tells_of",
         "progress",
         "created_at",
@@ -38,7 +38,7 @@ class EventScreen(ReadOnlyScreen):
             None,
             {
                 "fields": (
-                    ("id", "type"),
+                    ("id", "shown_type"),
                     ("about", "seq"),
                     ("shown_state", "attempts"),
                     ("created_at", "published_at"),
@@ -74,6 +74,11 @@ class EventScreen(ReadOnlyScreen):
     def shown_error(self, event: Event) -> str:
         """What the destination said last."""
         return cells.words(event.last_error)
+
+    @admin.display(description="type")
+    def shown_type(self, event: Event) -> str:
+        """What happened."""
+        return cells.words(event.type)
 
     @admin.display(description="about")
     def tells_of(self, event: Event) -> SafeString | str:

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.db.models import Q
 from django.utils.safestring import SafeString
 
-from console import cells
+from console import cells, text
 from console.cells import Section
 from console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE
@@ -98,4 +98,4 @@ class OrderScreen(ReadOnlyScreen):
     @admin.display(description="payable through")
     def payable(self, order: Order) -> str:
         """The only endpoint that may pay it, if it names one."""
-        return order.payable_through or "any account of its merchant"
+        return text.visible(order.payable_through) or "any account of its merchant"

@@ -74,7 +74,7 @@ def conflicts(rows: QuerySet[Conflict]) -> SafeString:
                 cells.label(row.status, colours.CONFLICT),
                 cells.moment(row.opened_at),
                 cells.moment(row.due_at),
-                row.resolution or cells.NOTHING,
+                cells.words(row.resolution),
             )
             for row in shown
         ],

@@ -28,6 +28,7 @@ class TransactionScreen(ReadOnlyScreen):
         filters.choices("disposition"),
         filters.choices("kind"),
         filters.PROVIDER,
+        filters.ACCOUNT,
         filters.MERCHANT,
         filters.between("occurred_at"),
     )
