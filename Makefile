@@ -75,6 +75,10 @@ deploy: $(VENV)/.dev ## Django's deployment checks, on production settings
 audit: $(VENV)/.dev ## Known vulnerabilities in the pinned packages (needs the network)
 	$(VENV)/bin/pip-audit --require-hashes --disable-pip -r requirements.txt -r requirements-dev.txt
 
+.PHONY: mutants
+mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests notice: make mutants ARGS=amount
+	@exec $(PYTHON) -m tests.mutants $(ARGS)
+
 .PHONY: bench
 bench: $(VENV)/.dev ## Durable callbacks per second, beside what the database can commit
 	@exec $(PYTHON) -m bench $(ARGS)

@@ -8,6 +8,7 @@ from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import connection
 
 from orders.models import Order
 from payments.models import Conflict, Disposition, ProviderAccount, ProviderTransaction
@@ -83,11 +84,11 @@ def test_over_http_one_callback_twenty_times_at_once_pays_once(
 
 
 def post(url: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
-    connection = HTTPConnection(urlsplit(url).netloc, timeout=30)
-    connection.request("POST", path, body, dict(headers))
-    response = connection.getresponse()
+    client = HTTPConnection(urlsplit(url).netloc, timeout=30)
+    client.request("POST", path, body, dict(headers))
+    response = client.getresponse()
     answer = response.status, response.read()
-    connection.close()
+    client.close()
     return answer
 
 
@@ -247,6 +248,7 @@ def test_one_transaction_told_for_two_orders_at_once_pays_one(
 def test_batches_that_name_orders_crosswise_do_not_lock_each_other_out(
     crew: Crew, account: ProviderAccount
 ) -> None:
+    deadlocks = deadlocks_so_far()
     for number in range(ROUNDS):
         # One order is there, the other is not: an order's row and a number's lock are crossed too.
         an_order(account, f"A-{number}")
@@ -266,6 +268,13 @@ def test_batches_that_name_orders_crosswise_do_not_lock_each_other_out(
         for letter in "AB":
             assert status(f"{letter}-{number}") == ("PAID", f"pi_{letter}_{number}")
         assert_books_balance(deliveries=(number + 1) * 4)
+    assert deadlocks_so_far() == deadlocks
+
+
+def deadlocks_so_far() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        return int(cursor.fetchone()[0])
 
 
 def test_batches_that_swap_transactions_are_freed_and_end_well(
