@@ -2,12 +2,15 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from django.contrib import messages
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.paginator import Paginator
+from django.db import OperationalError
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.functional import cached_property
+from psycopg.errors import QueryCanceled
 
 from console.cells import Section
 
@@ -58,6 +61,8 @@ class Rows(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         """The page of rows that was asked for."""
         super().get_results(request)
+        # Ask now: later it would be the template that fails, after the answer has begun.
+        len(self.result_list)
         if not self.query and not self.get_filters_params():
             self.full_result_count = self.result_count
 
@@ -107,6 +112,18 @@ class ReadOnlyScreen(_Screen):
         names = {getattr(chosen, "parameter_name", "") or _column(chosen) for chosen in filters}
         asked = {f"{name}{suffix}" for name in names for suffix in _FILTER_SUFFIXES}
         return lookup in asked or lookup in self.linked_by
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The list; or back to all of it, where the database gave up on what was asked."""
+        try:
+            return super().changelist_view(request, extra_context)
+        except OperationalError as error:
+            if not request.GET or not isinstance(error.__cause__, QueryCanceled):
+                raise
+        messages.error(request, "That took too long. Ask for a whole number, or for fewer days.")
+        return HttpResponseRedirect(request.path)
 
     def get_changelist(self, request: HttpRequest, **_: Any) -> type[ChangeList]:  # noqa: ARG002
         """The list with honest counts."""
