@@ -42,13 +42,12 @@ def find_endpoint(provider_name: str, name: str) -> Endpoint | None:
 
     The newest key comes first. Raises OperationalError when the database is away.
     """
-    provider = registry.find(provider_name)
-    if provider is None:
-        return None
+    # Asked also for a provider that does not exist: addresses cannot be told apart by time.
     with connection.cursor() as cursor:
         cursor.execute(_FIND_SQL, [provider_name, name])
         rows = cursor.fetchall()
-    if not rows:
+    provider = registry.find(provider_name)
+    if provider is None or not rows:
         return None
     account_id, merchant_id, merchant_code, account_no, live, settings = rows[0][:6]
     return Endpoint(
