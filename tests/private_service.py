@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +62,18 @@ class PrivateService:
         finally:
             self.administer(back)
             self.end_sessions()
+
+    def configure(self, setting: str) -> None:
+        """Set one of the server's own settings; returns when new statements go by it."""
+        self.administer(f"ALTER SYSTEM SET {setting}")
+        self.administer("SELECT pg_reload_conf()")
+        # A session takes the new configuration in between statements, and soon after the signal.
+        name, _, value = setting.partition(" = ")
+        deadline = time.monotonic() + 10
+        while self.administer(f"SHOW {name}") != [(value,)]:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        self.end_sessions()
 
     def end_sessions(self) -> None:
         self.administer(
