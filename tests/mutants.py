@@ -260,7 +260,7 @@ MUTANTS: Final = (
     _mutant(
         "events overtake those before them",
         "outbox/claims.py",
-        "AND earlier.seq < head.seq",
+        "AND previous.seq < head.seq",
         "AND false",
         CLAIMING,
     ),
