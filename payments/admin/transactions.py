@@ -106,7 +106,7 @@ class TransactionScreen(ReadOnlyScreen):
         by = "" if row.occurred_at_is_stated else ", when we heard of it: no time was stated"
         return f"{cells.moment(row.occurred_at)}{by}"
 
-    @admin.display(description="stated account number")
+    @admin.display(description="stated account")
     def stated_account(self, row: ProviderTransaction) -> SafeString | str:
         """The account that the message itself names."""
         return cells.mono(row.stated_account_no)
