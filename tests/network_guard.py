@@ -23,7 +23,8 @@ _caught: list[str] | None = None
 def guarded() -> Iterator[None]:
     """Watch all threads of this process; raises NetworkInTransactionError at the end, too."""
     global _caught  # noqa: PLW0603 - hooks of this kind cannot be taken off again
-    _caught = caught = []
+    caught: list[str] = []
+    _caught = caught
     try:
         yield
     finally:

@@ -48,7 +48,7 @@ class PrivateService:
     def administer(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Run one statement as the owner of the cluster, past the proxy and every limit."""
         with psycopg.connect(self.database.url, autocommit=True) as session:
-            statement: LiteralString = sql  # type: ignore[assignment]
+            statement: LiteralString = sql
             cursor = session.execute(statement, parameters or None)
             return cursor.fetchall() if cursor.description else []
 

@@ -69,7 +69,7 @@ class Shop:
         body: bytes,
         account: ProviderAccount | None = None,
         *,
-        headers: Mapping[str, str] | Mapping[str, bytes] | None = None,
+        headers: Mapping[str, str] | Mapping[bytes, bytes] | None = None,
     ) -> httpx2.Response:
         """Deliver a callback, signed unless other headers are given."""
         account = account or self.stripe

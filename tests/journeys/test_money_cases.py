@@ -141,7 +141,8 @@ def test_no_cent_is_lost_to_a_float(shop: Shop) -> None:
 def test_an_order_of_anything_but_whole_minor_units_is_refused(shop: Shop) -> None:
     floats = [19.99, 1.005, 1e2, 10.0]
     texts = ["1999", "1,000.00", " 10", "\uff11\uff10", ""]
-    for amount in (*floats, *texts, True, 0, -1, None, 2**63, [1], {}):
+    amounts: tuple[Any, ...] = (*floats, *texts, True, 0, -1, None, 2**63, [1], {})
+    for amount in amounts:
         content = {"order_no": "O-48", "amount": {"amount_minor": amount, "currency": "EUR"}}
         assert (amount, shop.api("POST", "/v1/orders", content).status_code) == (amount, 400)
 

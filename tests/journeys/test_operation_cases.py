@@ -11,7 +11,7 @@ from tests.processes import Web
 from tests.wire import request, send
 
 
-def _bodies(order_no: str) -> dict[str, tuple[bytes, str]]:
+def _bodies(order_no: str) -> dict[str, tuple[bytes, bytes]]:
     """For each provider a payment, and a body that says nothing it knows."""
     return {
         "stripe": (stripe_paid(order_no), stripe_paid(order_no, event_type="product.updated")),

@@ -66,7 +66,7 @@ def test_an_odd_signature_is_refused_with_the_same_few_words(shop: Shop) -> None
     right = signed(shop.stripe, body)["Stripe-Signature"]
     answers = {}
     for oddity, header in _odd_signatures(right).items():
-        headers = {} if header is None else {"Stripe-Signature": header.encode("latin-1")}
+        headers = {} if header is None else {b"Stripe-Signature": header.encode("latin-1")}
         answer = shop.post(body, headers=headers)
         answers[oddity] = answer.status_code, answer.content
 

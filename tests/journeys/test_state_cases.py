@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -196,8 +197,8 @@ def test_a_browser_that_asks_meanwhile_sees_one_truth(shop: Shop) -> None:
         answers = at_once(
             _sent(shop, call(shop.stripe, callback)),
             _sent(shop, call(shop.stripe, charge)),
-            lambda order_no=order_no: shop.read(order_no),
-            lambda order_no=order_no: shop.read(order_no),
+            partial(shop.read, order_no),
+            partial(shop.read, order_no),
         )
 
         assert [answer.status for answer in answers[:2]] == [200] * 2
