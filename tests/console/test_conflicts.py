@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from config.console import two_sides
 from orders.models import OrderStatus
 from orders.money import Money
-from payments.admin import two_sides
 from payments.models import Conflict, ConflictReason, ConflictStatus
 from payments.sweep import sweep
 from tests import factories

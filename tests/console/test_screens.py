@@ -9,7 +9,7 @@ from django.db.models import Model, QuerySet
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from console.screens import ROWS_COUNTED_MAX
+from config.console.screens import ROWS_COUNTED_MAX
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Event, EventState
 from payments.models import (

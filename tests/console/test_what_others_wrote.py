@@ -6,10 +6,10 @@ import html
 import pytest
 from django.test import Client
 
-from console import text
+from config.console import text
+from config.console.evidence import masked
 from orders.models import ApiKey, Merchant
 from payments import vault
-from payments.admin.evidence import masked
 from payments.models import AccountKey, Delivery
 from tests import factories
 from tests.console.rooms import Rows, furnish, list_of, page_of, pages

@@ -4,12 +4,11 @@ from django.contrib import admin
 from django.db.models import Q
 from django.utils.safestring import SafeString
 
-from console import cells, text
-from console.cells import Section
-from console.screens import ReadOnlyScreen
+from config.console import cells, colours, filters, related, text
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE
 from orders.models import Order
-from payments.admin import colours, filters, related
 from payments.models import Conflict, Delivery, Disposition, ProviderTransaction
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.utils.safestring import SafeString
 
-from console import cells, text
+from config.console import cells, text
 from payments.models import Delivery
 
 #: Names of headers whose value proves or opens something.

@@ -3,10 +3,9 @@
 from django.contrib import admin
 from django.utils.safestring import SafeString
 
-from console import cells
-from console.cells import Section
-from console.screens import ReadOnlyScreen
-from payments.admin import colours, filters, related
+from config.console import cells, colours, filters, related
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
 from payments.models import Conflict, Delivery, ProviderTransaction
 
 

@@ -10,11 +10,10 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from console import cells, text
-from console.cells import Section
-from console.screens import ReadOnlyScreen
-from payments.admin import colours, filters, related, two_sides
-from payments.admin.undecided import UNDECIDED, DecidedFilter
+from config.console import cells, colours, filters, related, text, two_sides
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
+from config.console.undecided import UNDECIDED, DecidedFilter
 from payments.models import Conflict, Delivery, ProviderTransaction
 
 
@@ -72,7 +71,7 @@ class ConflictScreen(ReadOnlyScreen):
             )
             for line in two_sides.lines(row)
         ]
-        return render_to_string("payments/two_sides.html", {"question": asked, "lines": sides})
+        return render_to_string("console/two_sides.html", {"question": asked, "lines": sides})
 
     def sections(self, row: Conflict) -> list[Section]:
         """The money, what told it, and what was told of the conflict."""

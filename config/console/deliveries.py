@@ -7,10 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from console import cells, text
-from console.cells import Section
-from console.screens import ReadOnlyScreen
-from payments.admin import colours, evidence, filters, related
+from config.console import cells, colours, evidence, filters, related, text
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
 from payments.models import Conflict, Delivery
 
 _DIGEST_HEX_LENGTH: Final = 64

@@ -7,11 +7,11 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import reverse
 
-from console.cells import Section
-from console.screens import ROWS_COUNTED_MAX
+from config.console import related
+from config.console.cells import Section
+from config.console.screens import ROWS_COUNTED_MAX
+from config.console.undecided import UNDECIDED
 from outbox.models import Event, EventState
-from payments.admin import related
-from payments.admin.undecided import UNDECIDED
 from payments.models import Conflict, Delivery, Disposition, ProviderTransaction
 
 

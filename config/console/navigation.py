@@ -36,7 +36,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
                 "Conflicts",
                 "rule",
                 "payments.conflict",
-                badge="payments.admin.undecided.count",
+                badge="config.console.undecided.count",
                 badge_variant="danger",
             ),
         ],
@@ -81,7 +81,7 @@ UNFOLD: Final[dict[str, Any]] = {
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "6px",
-    "DASHBOARD_CALLBACK": "payments.admin.overview.overview",
+    "DASHBOARD_CALLBACK": "config.console.overview.overview",
     "STYLES": [_stylesheet],
     "COLORS": {
         "primary": {

@@ -7,10 +7,9 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.safestring import SafeString
 
-from console import cells
-from console.cells import Section
-from console.screens import ReadOnlyScreen
-from payments.admin import colours, filters
+from config.console import cells, colours, filters
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
 from payments.models import AccountKey, Delivery, ProviderAccount, ProviderTransaction
 
 _KEYS_MAX = 50

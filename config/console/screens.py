@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.functional import cached_property
 from psycopg.errors import QueryCanceled
 
-from console.cells import Section
+from config.console.cells import Section
 
 if TYPE_CHECKING:
     # unfold ships no types; what it adds to Django's classes is attributes.

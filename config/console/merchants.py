@@ -7,8 +7,8 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from console import cells
-from console.screens import ReadOnlyScreen
+from config.console import cells
+from config.console.screens import ReadOnlyScreen
 from orders.models import ApiKey, Merchant
 
 

@@ -7,13 +7,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from console import cells
-from console.cells import Section
-from console.screens import ReadOnlyScreen
+from config.console import cells, colours, filters
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE as ORDER
 from orders.models import Order
 from outbox.models import Event
-from payments.admin import colours, filters
 from payments.models import Conflict
 
 

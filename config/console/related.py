@@ -5,10 +5,9 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
-from console import cells
+from config.console import cells, colours
 from orders.money import Money, NotMoney
 from outbox.models import Event
-from payments.admin import colours
 from payments.models import Conflict, Delivery, ProviderTransaction
 
 #: How many related rows a page shows.

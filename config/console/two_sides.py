@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from console import cells
-from payments.admin import related
+from config.console import cells, related
 from payments.models import Conflict, ConflictReason
 
 #: What a person is asked. Names in braces are those of `_words`.

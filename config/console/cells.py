@@ -13,7 +13,7 @@ from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from console import text
+from config.console import text
 
 #: Where there is nothing to show.
 NOTHING: Final = "-"
