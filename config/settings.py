@@ -116,6 +116,10 @@ DATABASES["default"] |= {
         "keepalives_interval": 3,
         "keepalives_count": 3,
         "application_name": "paidonce",
+        # Bound by the server, a statement is parsed and planned once per connection instead of
+        # once per callback.
+        "server_side_binding": True,
+        "prepare_threshold": env.int("DATABASE_PREPARE_AFTER", 5) or None,
         "options": " ".join(
             [
                 f"-c lock_timeout={env.int('DATABASE_LOCK_TIMEOUT_MS', 2000)}",
