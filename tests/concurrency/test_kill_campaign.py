@@ -131,7 +131,8 @@ class Day:
         except (EOFError, ConnectionResetError):
             self.kills += 1
             self._unanswered.append(wish)
-            assert_books_balance()
+            if self.kills % 10 == 0:  # Nothing mends the books: what is wrong once stays so.
+                assert_books_balance()
         except Raised as failure:
             # On a busy machine somebody may wait for a lock in vain; he was told so.
             if failure.name != "OperationalError":
