@@ -82,6 +82,10 @@ audit: $(VENV)/.dev ## Known vulnerabilities in the pinned packages (needs the n
 fuzz: $(FUZZ)/.made ## Throw bytes at every provider for a while: make fuzz FUZZ_SECONDS=600
 	@exec $(FUZZ)/bin/python -m tests.fuzz -max_total_time=$(FUZZ_SECONDS) $(ARGS)
 
+.PHONY: mutants
+mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests notice: make mutants ARGS=amount
+	@exec $(PYTHON) -m tests.mutants $(ARGS)
+
 .PHONY: bench
 bench: $(VENV)/.dev ## Durable callbacks per second, beside what the database can commit
 	@exec $(PYTHON) -m bench $(ARGS)

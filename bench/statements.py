@@ -14,12 +14,15 @@ from bench.servers import LOG_PREFIX
 
 _NUMBER: Final = re.compile(r"\bB([0-9]{9})\b")
 _RECORD: Final = re.compile(
-    rf"^{LOG_PREFIX}(?P<process>\d+) LOG:  statement: (?P<text>.*?)(?=^{LOG_PREFIX}|\Z)",
+    rf"^{LOG_PREFIX}(?P<process>\d+) LOG:  (?:statement|execute [^:]*): (?P<text>.*?)"
+    rf"(?:^{LOG_PREFIX}(?P=process) DETAIL:  Parameters: (?P<parameters>.*?))?"
+    rf"(?=^{LOG_PREFIX}|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+_PARAMETER: Final = re.compile(r"(?P<name>\$\d+) = (?P<value>NULL|'(?:[^']|'')*')")
 _LITERAL: Final = re.compile(r"(?P<text>'(?:[^']|'')*')(?P<cast>::)?")
-# psycopg writes UUIDs without hyphens.
-_UUID: Final = re.compile(r"'[0-9a-f]{32}'::uuid")
+# psycopg writes UUIDs without hyphens, the server's log with them.
+_UUID: Final = re.compile(r"'[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}'(?:::uuid)?")
 _SUBSTITUTED_BY_CHANCE: Final = re.compile(r":[A-Za-z_]\w*")
 #: Whose row's id is needed by later statements, and under which name pgbench keeps it.
 _KEPT: Final = (("FROM orders_order", "order_"), ("INTO payments_providertransaction", "txn_"))
@@ -46,12 +49,20 @@ def of_one_callback(log: str) -> list[str] | None:
     by_process: dict[str, list[str]] = {}
     for record in _RECORD.finditer(log):
         text = record["text"].replace("\n\t", "\n").strip()
+        if record["parameters"]:
+            text = _bound(text, record["parameters"].replace("\n\t", "\n"))
         by_process.setdefault(record["process"], []).append(text)
     for sent in by_process.values():
         ends = [place for place, text in enumerate(sent) if text == "COMMIT"]
         if len(ends) > 1:
             return sent[ends[-2] + 1 : ends[-1] + 1]
     return None
+
+
+def _bound(text: str, parameters: str) -> str:
+    """The statement with its separate values in their places, as the simple protocol sends it."""
+    values = {each["name"]: each["value"] for each in _PARAMETER.finditer(parameters)}
+    return re.sub(r"\$\d+", lambda name: values[name[0]], text)
 
 
 def number_in(statements: Iterable[str]) -> int:
@@ -87,7 +98,7 @@ def script(statements: Sequence[str], rows: Rows, *, parameters: bool) -> str:
 def _without_ids(text: str, rows: Rows) -> str:
     text = _UUID.sub("gen_random_uuid()", text)
     for key, name in ((rows.order_id, "order_id"), (rows.transaction_id, "txn_id")):
-        text = re.sub(rf"(?<![\w.'-]){key}(?![\w.'-])", f":{name}", text)
+        text = re.sub(rf"(?<![\w.-])'?{key}'?(?![\w.-])", f":{name}", text)
     return text
 
 

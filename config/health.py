@@ -34,7 +34,7 @@ class HealthMiddleware:
 
 def _ready() -> HttpResponse:
     try:
-        problems = preflight.durability_problems()
+        problems = _durability_problems()
     except Error as error:
         log.warning("not ready", error=type(error).__name__)
         connection.close()
@@ -43,3 +43,15 @@ def _ready() -> HttpResponse:
         log.error("not ready", problems=problems)
         return JsonResponse({"status": "database not durable"}, status=503)
     return JsonResponse({"status": "ready"})
+
+
+def _durability_problems() -> list[str]:
+    had_connection = connection.connection is not None
+    try:
+        return preflight.durability_problems()
+    except Error:
+        if not had_connection:
+            raise
+        # A restarted server leaves a dead connection in each thread: that is not its state now.
+        connection.close()
+        return preflight.durability_problems()

@@ -6,12 +6,16 @@ forge a line or flood one. Bodies, headers and query strings are never logged.
 
 import logging
 import logging.config
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 import structlog
 
 VALUE_LENGTH_MAX: Final = 256
+EXCEPTION_LENGTH_MAX: Final = 8000
+#: PostgreSQL's detail of an error quotes the row that it refused, and so what somebody sent.
+_DETAIL: Final = re.compile(r"\nDETAIL:.*")
 
 
 def bound_values(
@@ -19,9 +23,22 @@ def bound_values(
 ) -> structlog.typing.EventDict:
     """Cut over-long text; whoever needs all of it finds it in the tables."""
     for name, value in event.items():
-        if isinstance(value, str) and len(value) > VALUE_LENGTH_MAX and name != "exception":
-            event[name] = value[:VALUE_LENGTH_MAX] + "..."
+        if value is None or isinstance(value, int | float) or name.startswith("_"):
+            continue
+        text = value if isinstance(value, str) else repr(value)
+        if name == "exception":
+            event[name] = _shortened(_DETAIL.sub("", text))
+        elif len(text) > VALUE_LENGTH_MAX:
+            event[name] = text[:VALUE_LENGTH_MAX] + "..."
     return event
+
+
+def _shortened(traceback: str) -> str:
+    """Both ends of a traceback: where it began, and what went wrong."""
+    half = EXCEPTION_LENGTH_MAX // 2
+    if len(traceback) <= 2 * half:
+        return traceback
+    return f"{traceback[:half]}\n...\n{traceback[-half:]}"
 
 
 SHARED: Final[list[structlog.typing.Processor]] = [

@@ -6,7 +6,8 @@ from pathlib import Path
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from config import console, runtime_env
+from config import runtime_env
+from config.console import navigation
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 runtime_env.load(BASE_DIR)
@@ -36,7 +37,7 @@ X_FRAME_OPTIONS = "DENY"
 
 # --- Applications ---
 INSTALLED_APPS = [
-    "console",  # ahead of unfold: it replaces one of its pages
+    "config",  # first: it replaces pages of unfold and a command of Django
     "unfold",
     "unfold.contrib.filters",
     "django.contrib.admin",
@@ -49,7 +50,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "config",
     "orders",
     "outbox",
     "payments",
@@ -89,7 +89,8 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 FORMAT_MODULE_PATH = ["config.formats"]
-UNFOLD = console.UNFOLD
+UNFOLD = navigation.UNFOLD
+
 STATIC_URL = "static/"
 # Static files come straight from the packages: nothing to collect before a start.
 WHITENOISE_USE_FINDERS = True
@@ -115,6 +116,10 @@ DATABASES["default"] |= {
         "keepalives_interval": 3,
         "keepalives_count": 3,
         "application_name": "paidonce",
+        # Bound by the server, a statement is parsed and planned once per connection instead of
+        # once per callback.
+        "server_side_binding": True,
+        "prepare_threshold": env.int("DATABASE_PREPARE_AFTER", 5) or None,
         "options": " ".join(
             [
                 f"-c lock_timeout={env.int('DATABASE_LOCK_TIMEOUT_MS', 2000)}",

@@ -21,7 +21,7 @@ from outbox.models import EventState
 BATCH: Final = 100
 LEASE: Final = timedelta(seconds=30)
 #: A message begun at the last moment still ends, by its destination's timeouts, within the lease.
-PUBLISH_SECONDS_MAX: Final = 15.0
+PUBLISH_SECONDS_MAX: Final = 10.0
 
 
 logger = structlog.stdlib.get_logger(__name__)

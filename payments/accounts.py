@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 
 from orders.models import Merchant
@@ -43,13 +44,12 @@ def find_endpoint(provider_name: str, name: str) -> Endpoint | None:
 
     The newest key comes first. Raises OperationalError when the database is away.
     """
-    provider = registry.find(provider_name)
-    if provider is None:
-        return None
+    # Asked also for a provider that does not exist: addresses cannot be told apart by time.
     with connection.cursor() as cursor:
         cursor.execute(_FIND_SQL, [provider_name, name])
         rows = cursor.fetchall()
-    if not rows:
+    provider = registry.find(provider_name)
+    if provider is None or not rows:
         return None
     account_id, merchant_id, merchant_code, account_no, live, settings, confirm = rows[0][:7]
     return Endpoint(
@@ -82,8 +82,8 @@ def open_account(
 ) -> ProviderAccount:
     """Create an account with its first key.
 
-    Raises Misconfigured if the provider refuses the settings or the secret, and
-    IntegrityError if the endpoint or the account exists already.
+    Raises Misconfigured if the provider refuses the settings or the secret, or a name could
+    not be called; IntegrityError if the endpoint or the account exists already.
     """
     provider = registry.find(provider_name)
     if provider is None:
@@ -93,7 +93,7 @@ def open_account(
     provider.check_settings(
         Account(account_no=account_no, live=live, settings=settings, keys=(key,))
     )
-    account = ProviderAccount.objects.create(
+    account = ProviderAccount(
         merchant=merchant,
         provider=provider_name,
         name=name,
@@ -101,7 +101,8 @@ def open_account(
         live=live,
         settings=settings,
     )
-    AccountKey.objects.create(account=account, key_id=key_id, material=vault.seal(secret))
+    _save(account)
+    _save(AccountKey(account=account, key_id=key_id, material=vault.seal(secret)))
     return account
 
 
@@ -129,13 +130,25 @@ def add_key(
             keys=(key,),
         )
     )
-    return AccountKey.objects.create(
+    added = AccountKey(
         account=account,
         key_id=key_id,
         material=vault.seal(secret),
         not_before=not_before,
         not_after=not_after,
     )
+    _save(added)
+    return added
+
+
+def _save(row: ProviderAccount | AccountKey) -> None:
+    try:
+        # What is unique is decided by the insert.
+        row.full_clean(validate_unique=False, validate_constraints=False)
+    except ValidationError as error:
+        problems = [f"{name}: {' '.join(words)}" for name, words in error.message_dict.items()]
+        raise Misconfigured(" ".join(problems)) from error
+    row.save(force_insert=True)
 
 
 def _key(columns: tuple[Any, ...]) -> Key:

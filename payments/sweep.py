@@ -28,9 +28,12 @@ _MATCHABLE_SQL: Final = """
       JOIN orders_order o ON o.merchant_id = t.merchant_id AND o.order_no = t.order_no
      WHERE t.disposition = 'PARKED' ORDER BY t.id LIMIT %s
 """
+# A payment that could not be matched just now waits for the next tick: its order is not missing.
 _OVERDUE_SQL: Final = """
     SELECT t.id FROM payments_providertransaction t
      WHERE t.disposition = 'PARKED' AND t.recorded_at <= %s
+       AND NOT EXISTS (SELECT FROM orders_order o
+                        WHERE o.merchant_id = t.merchant_id AND o.order_no = t.order_no)
        AND NOT EXISTS (SELECT FROM payments_conflict c
                         WHERE c.reason = 'ORDER_NOT_FOUND' AND c.subject = 'transaction:' || t.id)
   ORDER BY t.id LIMIT %s

@@ -1,14 +1,26 @@
 """What tests may ask for beyond the database: brokers, and the service as real processes."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from tests import processes, servers
+from tests import network_guard, processes, servers
 from tests.private_service import PrivateService
 from tests.private_service import private_service as run_private_service
 from tests.server_control import ServerControl, private_rabbitmq_node, private_valkey_server
+
+
+@pytest.fixture(autouse=True)
+def _no_network_within_a_transaction(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In every test that is not itself one transaction."""
+    marker = request.node.get_closest_marker("django_db")
+    commits = "transactional_db" in request.fixturenames or (
+        marker is not None and marker.kwargs.get("transaction", False)
+    )
+    with network_guard.guarded() if commits else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="session")

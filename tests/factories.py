@@ -1,7 +1,8 @@
 """Rows for tests: each valid as it comes, so that a test says only what it is about."""
 
 import hashlib
-from datetime import UTC, datetime
+import uuid
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import factory
@@ -10,7 +11,18 @@ from factory.django import DjangoModelFactory
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Event
 from payments import vault
-from payments.models import AccountKey, ProviderAccount
+from payments.callback import Kind, Outcome
+from payments.models import (
+    AccountKey,
+    Conflict,
+    ConflictReason,
+    Delivery,
+    Disposition,
+    ProviderAccount,
+    ProviderTransaction,
+    Severity,
+    TransactionKind,
+)
 
 CREATED_AT = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
 
@@ -71,7 +83,7 @@ class ProviderAccountFactory(DjangoModelFactory[ProviderAccount]):
 
 
 #: What the accounts of `ProviderAccountFactory` verify with.
-STRIPE_SECRET = "whsec_tests_8fQ2nV5kXw9bZmLc3RjYdT7g"  # noqa: S105 - synthetic
+STRIPE_SECRET = "whsec_tests_8fQ2nV5kXw9bZmLc3RjYdT7g"
 
 
 class AccountKeyFactory(DjangoModelFactory[AccountKey]):
@@ -98,3 +110,63 @@ class EventFactory(DjangoModelFactory[Event]):
     type = "order.paid"
     payload = factory.LazyAttribute(lambda row: {"order": row.aggregate_id, "seq": row.seq})
     created_at = CREATED_AT
+
+
+class ProviderTransactionFactory(DjangoModelFactory[ProviderTransaction]):
+    """A payment that nobody has an order for."""
+
+    class Meta:
+        model = ProviderTransaction
+
+    account = factory.SubFactory(ProviderAccountFactory)
+    merchant = factory.SelfAttribute("account.merchant")
+    kind = TransactionKind.PAYMENT
+    txn_no = factory.Sequence(lambda number: f"pi_{number}")
+    order_no = factory.Sequence(lambda number: f"U-{number}")
+    amount_minor = 1099
+    currency = "USD"
+    occurred_at = CREATED_AT
+    occurred_at_is_stated = True
+    disposition = Disposition.PARKED
+    recorded_at = CREATED_AT
+
+
+class DeliveryFactory(DjangoModelFactory[Delivery]):
+    """A callback of a kind that is none of our business."""
+
+    class Meta:
+        model = Delivery
+
+    account = factory.SubFactory(ProviderAccountFactory)
+    merchant = factory.SelfAttribute("account.merchant")
+    batch_id = factory.LazyFunction(uuid.uuid4)
+    body = b'{"type": "customer.created"}'
+    body_sha256 = factory.LazyAttribute(lambda row: hashlib.sha256(row.body or b"").digest())
+    headers = factory.LazyFunction(lambda: [["content-type", "application/json"]])
+    key_id = "key-0"
+    event_id = factory.Sequence(lambda number: f"evt_{number}")
+    event_type = "customer.created"
+    kind = Kind.IGNORED
+    outcome = Outcome.IGNORED
+    received_at = CREATED_AT
+
+
+class ConflictFactory(DjangoModelFactory[Conflict]):
+    """An order was paid with a tenth of what it costs."""
+
+    class Meta:
+        model = Conflict
+
+    transaction = factory.SubFactory(ProviderTransactionFactory, disposition=Disposition.HELD)
+    merchant = factory.SelfAttribute("transaction.merchant")
+    reason = ConflictReason.AMOUNT_MISMATCH
+    subject = factory.Sequence(lambda number: f"transaction:{number}")
+    severity = Severity.PAGE
+    expected = factory.LazyFunction(
+        lambda: {"order_no": "1001", "amount_minor": 12900, "currency": "USD"}
+    )
+    received = factory.LazyFunction(
+        lambda: {"order_no": "1001", "amount_minor": 1290, "currency": "USD"}
+    )
+    opened_at = CREATED_AT
+    due_at = CREATED_AT + timedelta(hours=1)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,7 +48,7 @@ class PrivateService:
     def administer(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Run one statement as the owner of the cluster, past the proxy and every limit."""
         with psycopg.connect(self.database.url, autocommit=True) as session:
-            statement: LiteralString = sql  # type: ignore[assignment]
+            statement: LiteralString = sql
             cursor = session.execute(statement, parameters or None)
             return cursor.fetchall() if cursor.description else []
 
@@ -61,6 +62,18 @@ class PrivateService:
         finally:
             self.administer(back)
             self.end_sessions()
+
+    def configure(self, setting: str) -> None:
+        """Set one of the server's own settings; returns when new statements go by it."""
+        self.administer(f"ALTER SYSTEM SET {setting}")
+        self.administer("SELECT pg_reload_conf()")
+        # A session takes the new configuration in between statements, and soon after the signal.
+        name, _, value = setting.partition(" = ")
+        deadline = time.monotonic() + 10
+        while self.administer(f"SHOW {name}") != [(value,)]:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        self.end_sessions()
 
     def end_sessions(self) -> None:
         self.administer(

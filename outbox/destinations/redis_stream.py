@@ -14,7 +14,6 @@ from outbox.destinations.port import Message, Refused, Unavailable
 CONNECT_SECONDS_MAX: Final = 3
 #: With `appendfsync everysec` a write may take a second to be on the disk; a busy disk, longer.
 CONFIRM_SECONDS_MAX: Final = 4
-REPLY_SECONDS_MAX: Final = CONFIRM_SECONDS_MAX + 1
 
 
 class RedisStream:
@@ -25,13 +24,21 @@ class RedisStream:
     than that miss events.
     """
 
-    def __init__(self, url: str, *, stream: str, length_max: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        stream: str,
+        length_max: int,
+        confirm_seconds_max: float = CONFIRM_SECONDS_MAX,
+    ) -> None:
         self._stream = stream
         self._length_max = length_max
+        self._confirm_seconds_max = confirm_seconds_max
         self._client: Redis = Redis.from_url(
             url,
             socket_connect_timeout=CONNECT_SECONDS_MAX,
-            socket_timeout=REPLY_SECONDS_MAX,
+            socket_timeout=confirm_seconds_max + 1,
             # The relay tries again, by the table; a second attempt here would only repeat events.
             retry=Retry(NoBackoff(), 0),
         )
@@ -56,7 +63,7 @@ class RedisStream:
     def _confirmed(self, pipeline: Pipeline) -> None:
         # WAITAOF speaks of the writes of its own connection, so it must go with them: on a new
         # connection, made after a loss, it would confirm nothing and say yes.
-        pipeline.waitaof(1, 0, CONFIRM_SECONDS_MAX * 1000)
+        pipeline.waitaof(1, 0, int(self._confirm_seconds_max * 1000))
         try:
             replies = pipeline.execute(raise_on_error=False)
             # What a server refuses (out of memory, read only, loading ..) concerns no one event.
@@ -69,7 +76,7 @@ class RedisStream:
         kept_locally, _kept_by_replicas = replies[-1]
         if kept_locally < 1:
             self.close()
-            raise Unavailable(f"writes were not on the disk within {CONFIRM_SECONDS_MAX} s")
+            raise Unavailable(f"writes were not on the disk within {self._confirm_seconds_max} s")
 
 
 def _explain(error: RedisError) -> str:

@@ -9,6 +9,7 @@ Thin events (``v2.core.event``) carry no amounts and are ignored.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Final
@@ -95,7 +96,9 @@ class Stripe:
                     f"key {key.key_id!r} is not an endpoint's signing secret: that one begins with"
                     " whsec_ and is kept with that prefix"
                 )
-            _SCHEME.check_key(key)
+            # The prefix is part of the key, but nobody has to guess it.
+            bare = replace(key, material=key.material.removeprefix(SECRET_PREFIX))
+            _SCHEME.check_key(bare)
 
     def authenticate(
         self, request: SignedRequest, account: Account, *, now: datetime

@@ -39,6 +39,9 @@ class Threads:
 
     def race(self, *calls: Call, spread: float = 0) -> list[Any]:
         tally["races of threads"] += 1
+        return self._run(calls, spread)
+
+    def _run(self, calls: Sequence[Call], spread: float = 0) -> list[Any]:
         barrier = threading.Barrier(len(calls))
 
         def run(call: Call, pause: float) -> Any:
@@ -56,7 +59,7 @@ class Threads:
         return [future.result() for future in running]
 
     def close(self) -> None:
-        self.race(*[connections.close_all] * self.size)
+        self._run([hang_up] * self.size)
         self._pool.shutdown()
 
 
@@ -70,6 +73,9 @@ class Processes:
 
     def race(self, *calls: Call, spread: float = 0) -> list[Any]:
         tally["races of processes"] += 1
+        return self._run(calls, spread)
+
+    def _run(self, calls: Sequence[Call], spread: float = 0) -> list[Any]:
         lines = self._lines[: len(calls)]
         for line, call in zip(lines, calls, strict=True):
             line.send(call)
@@ -78,8 +84,14 @@ class Processes:
         return [answer(line) for line in lines]
 
     def close(self) -> None:
+        self._run([hang_up] * self.size)
         for line in self._lines:
             line.close()
+
+
+def hang_up() -> None:
+    """Close this runner's connection to the database."""
+    connections.close_all()
 
 
 def _pauses(random: Random, number: int, spread: float) -> Sequence[float]:

@@ -3,7 +3,7 @@
 Run as `python -m tests.concurrency.nursery FD`, where FD is a Unix socket. Each byte received on
 it brings another socket, which becomes the line to a new process. On its line a process takes a
 call, connects to the database, takes the signal to begin (in how many seconds), and answers with
-("returned", value) or ("raised", traceback).
+what the call returned or with what it raised.
 """
 
 import gc
@@ -54,13 +54,19 @@ class Nursery:
         self._process.wait(timeout=30)
 
 
-def answer(line: Line) -> Any:
-    """What the call returned; raises EOFError if the process died of it.
+class Raised(Exception):
+    """The call raised an exception of this class; its traceback is the message."""
 
-    Raises AssertionError with the traceback if the call raised.
-    """
+    def __init__(self, name: str, traceback_: str) -> None:
+        super().__init__(traceback_)
+        self.name = name
+
+
+def answer(line: Line) -> Any:
+    """What the call returned. Raises EOFError if the process died of it, else Raised."""
     kind, value = line.recv()
-    assert kind == "returned", value
+    if kind != "returned":
+        raise Raised(kind, value)
     return value
 
 
@@ -74,8 +80,8 @@ def _serve(line: Line) -> None:
             os._exit(0)
         try:
             answer = ("returned", call())
-        except BaseException:  # noqa: BLE001 - the parent judges it
-            answer = ("raised", traceback.format_exc())
+        except BaseException as error:  # noqa: BLE001 - the parent judges it
+            answer = (type(error).__name__, traceback.format_exc())
         line.send(answer)
 
 

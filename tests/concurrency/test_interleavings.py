@@ -176,6 +176,23 @@ def sweep_and_sweep(account: ProviderAccount, order_no: str) -> tuple[Call, Call
     return sweep_parked, sweep_parked
 
 
+def naming_and_creation(account: ProviderAccount, order_no: str) -> tuple[Call, Call]:
+    deliver(account, callback(order_no=None, txn_no=f"pi_{order_no}"))
+    return pay(account, order_no), partial(place, account.merchant, order_no)
+
+
+def two_creations(account: ProviderAccount, order_no: str) -> tuple[Call, Call]:
+    pay(account, order_no)()
+    creation = partial(place, account.merchant, order_no)
+    return creation, creation
+
+
+def no_money_twice(account: ProviderAccount, order_no: str) -> tuple[Call, Call]:
+    there(account, order_no)
+    nothing = partial(deliver, account, callback(order_no=order_no, amount_minor=0))
+    return nothing, nothing
+
+
 def one_transaction_for_two_orders(account: ProviderAccount, order_no: str) -> tuple[Call, Call]:
     there(account, order_no)
     there(account, f"{order_no}-2")
@@ -185,7 +202,7 @@ def one_transaction_for_two_orders(account: ProviderAccount, order_no: str) -> t
 
 APPLIED, DUPLICATE, PARKED = ["APPLIED"], ["DUPLICATE"], ["PARKED"]
 LATE, TWICE = ["CONFLICT LATE_PAYMENT"], ["CONFLICT DUPLICATE_PAYMENT"]
-ALTERED = ["CONFLICT TRANSACTION_ALTERED"]
+ALTERED, WRONG = ["CONFLICT TRANSACTION_ALTERED"], ["CONFLICT AMOUNT_MISMATCH"]
 
 #: Each duel, and every pair of answers that it may have, with the order's status that goes with it.
 DUELS: dict[Duel, list[tuple[Any, Any, str]]] = {
@@ -195,6 +212,9 @@ DUELS: dict[Duel, list[tuple[Any, Any, str]]] = {
     payment_and_close: [(APPLIED, "PAID", "PAID"), (LATE, "CLOSED", "CLOSED")],
     payment_and_expiry: [(APPLIED, 0, "PAID"), (LATE, 1, "CLOSED")],
     payment_and_creation: [(PARKED, "PAID", "PAID"), (APPLIED, "WAIT_PAY", "PAID")],
+    naming_and_creation: [(DUPLICATE, "PAID", "PAID"), (APPLIED, "WAIT_PAY", "PAID")],
+    two_creations: [("PAID", "PAID", "PAID")],
+    no_money_twice: [(WRONG, WRONG, "WAIT_PAY")],
     sweep_and_creation: [((0, 0), "PAID", "PAID"), ((0, 1), "PAID", "PAID")],
     sweep_and_repeat_that_names: [
         ((0, 0), APPLIED, "PAID"),
@@ -224,7 +244,7 @@ def test_in_every_order_two_pieces_of_work_end_in_one_of_the_ways_allowed(
         assert ends in DUELS[duel], f"stopped at boundary {round_no}"
         seen[str(ends)] += 1
         assert_books_balance()
-    assert len(seen) == 2, "both ways of ending were seen"
+    assert len(seen) == len(DUELS[duel])
     tally["forced interleavings"] += round_no
 
 

@@ -2,13 +2,17 @@
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import pytest
+from django.db import connection
 
 from orders.models import Order
 from payments.models import Conflict, Disposition, ProviderAccount, ProviderTransaction
-from tests.concurrency.crew import Crew
+from tests.concurrency.crew import Crew, Threads
 from tests.concurrency.deeds import (
     GRACE,
     close,
@@ -19,7 +23,8 @@ from tests.concurrency.deeds import (
     without_number_locks,
 )
 from tests.factories import OrderFactory, ProviderAccountFactory
-from tests.invariants import assert_books_balance
+from tests.invariants import assert_books_balance, outcomes
+from tests.payments.over_http import signed, stripe_paid
 from tests.payments.telling import NOW, callback
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,6 +34,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "120"))
 #: Calls begin within this many seconds of each other: about the length of a transaction, so that
 #: each of them is first now and then.
 SPREAD = 0.004
+HTTP_ROUNDS = max(1, ROUNDS // 4)
 
 
 @pytest.fixture
@@ -55,6 +61,35 @@ def test_one_callback_twenty_times_at_once_pays_once(crew: Crew, account: Provid
         assert status(f"A-{number}") == ("PAID", f"pi_{number}")
         assert_books_balance(deliveries=(number + 1) * crew.size)
     assert not Conflict.objects.exists()
+
+
+def test_over_http_one_callback_twenty_times_at_once_pays_once(
+    live_service: str, account: ProviderAccount
+) -> None:
+    crew = Threads(20)
+    for number in range(HTTP_ROUNDS):
+        an_order(account, f"A-{number}")
+        body = stripe_paid(f"A-{number}", txn_no=f"pi_{number}")
+        sending = partial(
+            post, live_service, f"/callbacks/{account.endpoint}", body, signed(account, body)
+        )
+
+        answers = crew.race(*[sending] * crew.size)
+
+        assert answers == [(200, b"ok")] * crew.size
+        assert status(f"A-{number}") == ("PAID", f"pi_{number}")
+        assert outcomes() == {"APPLIED": number + 1, "DUPLICATE": (number + 1) * (crew.size - 1)}
+        assert_books_balance()
+    crew.close()
+
+
+def post(url: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
+    client = HTTPConnection(urlsplit(url).netloc, timeout=30)
+    client.request("POST", path, body, dict(headers))
+    response = client.getresponse()
+    answer = response.status, response.read()
+    client.close()
+    return answer
 
 
 def test_of_two_transactions_for_one_order_one_pays_and_the_other_asks_a_person(
@@ -213,6 +248,7 @@ def test_one_transaction_told_for_two_orders_at_once_pays_one(
 def test_batches_that_name_orders_crosswise_do_not_lock_each_other_out(
     crew: Crew, account: ProviderAccount
 ) -> None:
+    deadlocks = deadlocks_so_far()
     for number in range(ROUNDS):
         # One order is there, the other is not: an order's row and a number's lock are crossed too.
         an_order(account, f"A-{number}")
@@ -232,6 +268,13 @@ def test_batches_that_name_orders_crosswise_do_not_lock_each_other_out(
         for letter in "AB":
             assert status(f"{letter}-{number}") == ("PAID", f"pi_{letter}_{number}")
         assert_books_balance(deliveries=(number + 1) * 4)
+    assert deadlocks_so_far() == deadlocks
+
+
+def deadlocks_so_far() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        return int(cursor.fetchone()[0])
 
 
 def test_batches_that_swap_transactions_are_freed_and_end_well(

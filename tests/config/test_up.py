@@ -20,8 +20,11 @@ from config.embedded.ports import free_port
 from config.up import claim
 from tests.processes import ROOT
 
-_SOURCES = ("config", "console", "orders", "outbox", "payments", "manage.py")
-_WAIT_SECONDS = 60
+_SOURCES = ("config", "orders", "outbox", "payments", "manage.py")
+_WAIT_SECONDS = 150
+
+# Each run starts ten processes; on a busy machine that takes its time.
+pytestmark = pytest.mark.timeout(400)
 
 
 class Run:
@@ -105,7 +108,7 @@ def _copy(checkout: Path) -> Path:
     return checkout
 
 
-def test_ctrl_c_stops_every_process_and_the_next_run_finds_the_data(checkout: Path) -> None:
+def test_ctrl_c_and_kill_leave_no_process_and_all_of_the_data(checkout: Path) -> None:
     first = Run(checkout)
     first.wait_for("Everything runs")
     with first.database() as database:
@@ -121,17 +124,10 @@ def test_ctrl_c_stops_every_process_and_the_next_run_finds_the_data(checkout: Pa
     with second.database() as database:
         assert database.execute("SELECT what FROM kept").fetchall() == [("this",)]
     assert (checkout / "var" / "secrets.env").read_text() == secrets
-    assert second.end() == []
-
-
-def test_when_it_is_killed_every_process_ends_and_the_data_is_free_again(checkout: Path) -> None:
-    run = Run(checkout)
-    run.wait_for("Everything runs")
-    running = run.processes()
-    names = " ".join(process.name() for process in running)
-    assert "postgres" in names
-    assert "valkey-server" in names
-    run.process.kill()
+    running = second.processes()
+    names = {process.name() for process in running}
+    assert {"postgres", "valkey-server"} <= names
+    second.process.kill()
     assert psutil.wait_procs(running, timeout=40)[1] == []
     os.close(claim.claim(checkout / "var" / "up.lock"))
 

@@ -136,7 +136,7 @@ def test_other_ways_to_write_a_number_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("amount", [True, False])
-def test_truth_is_not_an_amount(amount: bool) -> None:  # noqa: FBT001 - the value under test
+def test_truth_is_not_an_amount(amount: bool) -> None:
     with pytest.raises(NotMoney):
         from_major(amount, "EUR")
     with pytest.raises(NotMoney):

@@ -79,6 +79,24 @@ def test_a_server_that_would_forget_events_is_refused(
     private_stream.close()
 
 
+def test_a_write_that_is_not_on_the_disk_in_time_is_not_taken_for_one(
+    private_valkey: ServerControl,
+) -> None:
+    client = redis.Redis.from_url(private_valkey.url)
+    client.config_set("appendfsync", "no")
+    destination = RedisStream(
+        private_valkey.url, stream="events", length_max=1000, confirm_seconds_max=0.2
+    )
+
+    with pytest.raises(Unavailable, match=r"writes were not on the disk within 0\.2 s"):
+        list(destination.publish([message()]))
+
+    client.config_set("appendfsync", "always")
+    assert list(destination.publish([message()])) == [None]
+    client.close()
+    destination.close()
+
+
 def test_a_server_that_is_full_costs_no_event_an_attempt(
     private_valkey: ServerControl, private_stream: RedisStream
 ) -> None:

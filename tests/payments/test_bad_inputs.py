@@ -426,7 +426,10 @@ MEANING = [
             True,
         )
     ),
-    authentic("B24 a currency in lower case", custom_says(currency="usd"), *UNREADABLE),
+    authentic("B24 a currency in lower case", custom_says(currency="usd"), "APPLIED"),
+    authentic(
+        "B24 a letter whose capital is another's", custom_says(currency="\u0131nr"), *UNREADABLE
+    ),
     authentic("B25 another account", stripe_says(account="acct_other"), *OTHER_PAYEE),
     authentic("B25 another merchant", custom_says(merchant="m-2"), *OTHER_PAYEE),
     authentic("B25 the right one, named", custom_says(merchant="m-1"), "APPLIED"),

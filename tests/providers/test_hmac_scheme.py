@@ -276,7 +276,7 @@ def test_the_configured_url_is_signed_and_not_the_requests() -> None:
 
 
 @pytest.mark.parametrize(("required", "bare"), [(True, False), (False, True)])
-def test_a_prefix_may_be_obligatory(required: bool, bare: bool) -> None:  # noqa: FBT001
+def test_a_prefix_may_be_obligatory(required: bool, bare: bool) -> None:
     settings = with_signature(RAW, prefix="sha256=", prefix_required=required)
     assert verdict(settings, {"X-Sig": "sha256=" + mac(BODY)}) == Verified("k0")
     assert (verdict(settings, {"X-Sig": mac(BODY)}) == Verified("k0")) is bare
@@ -322,7 +322,7 @@ def test_the_signature_is_judged_before_the_age() -> None:
 @pytest.mark.parametrize("unit", ["s", "ms"])
 def test_tolerances_are_inclusive_and_apart(
     seconds: int,
-    accepted: bool,  # noqa: FBT001
+    accepted: bool,
     unit: str,
 ) -> None:
     rule = {

@@ -293,7 +293,7 @@ def test_the_account_may_name_the_metadata_key() -> None:
 
 
 @pytest.mark.parametrize("live", [True, False, None])
-def test_the_mode_is_stated_by_the_event(live: bool | None) -> None:  # noqa: FBT001
+def test_the_mode_is_stated_by_the_event(live: bool | None) -> None:
     reading = read_body(stripe_event("payment_intent.succeeded", PAYMENT_INTENT, livemode=live))
     assert isinstance(reading, Callback)
     assert reading.live is live

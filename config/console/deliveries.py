@@ -1,0 +1,146 @@
+"""What the providers delivered, byte by byte, and what became of it."""
+
+from typing import Any, Final
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from config.console import cells, colours, evidence, filters, related, text
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
+from payments.models import Conflict, Delivery
+
+_DIGEST_HEX_LENGTH: Final = 64
+
+
+@admin.register(Delivery)
+class DeliveryScreen(ReadOnlyScreen):
+    """One row for each authentic callback, repeats too."""
+
+    list_display = (
+        "received_at",
+        "became",
+        "shown_type",
+        "order_no",
+        "shown_txn_no",
+        "account",
+    )
+    list_select_related = ("account",)
+    list_filter = (
+        filters.choices("outcome"),
+        filters.ReasonFilter,
+        filters.PROVIDER,
+        filters.ACCOUNT,
+        filters.MERCHANT,
+        filters.between("received_at"),
+    )
+    search_fields = ("order_no__exact", "txn_no__exact", "event_id__exact")
+    linked_by = ("order_no", "transaction__id__exact")
+    search_help_text = "A whole order, transaction or event number, or the SHA-256 of the body"
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("received_at", "shown_outcome"),
+                    ("shown_type", "kind"),
+                    ("shown_event_id", "shown_reason"),
+                    ("order_no", "transaction_page"),
+                    ("account_page", "merchant"),
+                    ("linked", "shown_key"),
+                    ("digest", "batch"),
+                )
+            },
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows without their bytes, which only a page needs."""
+        return super().get_queryset(request).defer("body", "headers")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Those with this digest, or one of the numbers."""
+        term = search_term.strip()
+        if len(term) == _DIGEST_HEX_LENGTH:
+            try:
+                return queryset.filter(body_sha256=bytes.fromhex(term)), False
+            except ValueError:
+                pass
+        return super().get_search_results(request, queryset, search_term)
+
+    def sections(self, row: Delivery) -> list[Section]:
+        """The bytes, the headers, and what was asked because of it."""
+        asked = Conflict.objects.filter(delivery=row)
+        together = Delivery.objects.filter(batch_id=row.batch_id).exclude(pk=row.pk)
+        sections = [
+            Section("Body", evidence.body(row)),
+            Section("Headers", evidence.headers(row.headers)),
+            Section("Conflicts", related.conflicts(asked)),
+        ]
+        if row.item_no or together.exists():
+            sections.append(Section("Others in its batch", related.deliveries(together)))
+        return sections
+
+    @admin.display(description="outcome")
+    def became(self, row: Delivery) -> SafeString | str:
+        """What became of it, and why."""
+        return cells.two_lines(cells.label(row.outcome, colours.OUTCOME), row.reason)
+
+    @admin.display(description="transaction")
+    def shown_txn_no(self, row: Delivery) -> SafeString | str:
+        """The provider's number of the money."""
+        return cells.short(row.txn_no)
+
+    @admin.display(description="outcome")
+    def shown_outcome(self, row: Delivery) -> SafeString | str:
+        """What became of it."""
+        return cells.label(row.outcome, colours.OUTCOME)
+
+    @admin.display(description="reason")
+    def shown_reason(self, row: Delivery) -> str:
+        """Why, in a word and in the reader's words."""
+        return " - ".join(filter(None, (row.reason, text.visible(row.detail)))) or cells.NOTHING
+
+    @admin.display(description="event")
+    def shown_type(self, row: Delivery) -> SafeString | str:
+        """The provider's name for what happened."""
+        return cells.short(row.event_type)
+
+    @admin.display(description="event id")
+    def shown_event_id(self, row: Delivery) -> SafeString | str:
+        """The provider's number of the event."""
+        return cells.mono(row.event_id)
+
+    @admin.display(description="transaction")
+    def transaction_page(self, row: Delivery) -> SafeString | str:
+        """The money that it told, or only its number where none was entered."""
+        return cells.link(row.transaction) if row.transaction else cells.mono(row.txn_no)
+
+    @admin.display(description="account")
+    def account_page(self, row: Delivery) -> SafeString | str:
+        """Where it came in."""
+        return cells.link(row.account)
+
+    @admin.display(description="linked numbers")
+    def linked(self, row: Delivery) -> SafeString | str:
+        """Other numbers that the provider knows it by."""
+        return cells.mono(", ".join(row.linked_nos))
+
+    @admin.display(description="verified with")
+    def shown_key(self, row: Delivery) -> SafeString | str:
+        """The id of the key."""
+        return cells.mono(row.key_id)
+
+    @admin.display(description="SHA-256 of the body")
+    def digest(self, row: Delivery) -> SafeString | str:
+        """The digest, to search by."""
+        return cells.mono(bytes(row.body_sha256).hex())
+
+    @admin.display(description="batch")
+    def batch(self, row: Delivery) -> str:
+        """Its place among the callbacks of one request."""
+        return f"{row.batch_id}, item {row.item_no}"

@@ -1,0 +1,110 @@
+"""The outbox: what was told, and what still waits to be."""
+
+import uuid
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from config.console import cells, colours, filters
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
+from orders.events import AGGREGATE_TYPE as ORDER
+from orders.models import Order
+from outbox.models import Event
+from payments.models import Conflict
+
+
+@admin.register(Event)
+class EventScreen(ReadOnlyScreen):
+    """Events as they are published, with the relay's notes on each."""
+
+    list_display = (
+        "shown_type",
+        "tells_of",
+        "progress",
+        "created_at",
+        "published_at",
+        "cut_error",
+    )
+    list_filter = (filters.choices("state"), filters.between("created_at"))
+    search_help_text = "Event id, or start of what it is about: shop/1001"
+    search_fields = ("aggregate_id__startswith",)
+    ordering = ("-created_at",)
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("id", "shown_type"),
+                    ("about", "seq"),
+                    ("shown_state", "attempts"),
+                    ("created_at", "published_at"),
+                    ("next_attempt_at", "lease_until"),
+                    ("fence", "shown_error"),
+                )
+            },
+        ),
+    )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
+    ) -> tuple[QuerySet[Event], bool]:
+        """The event of this id, or those about what begins so."""
+        try:
+            return queryset.filter(pk=uuid.UUID(search_term.strip())), False
+        except ValueError:
+            return super().get_search_results(request, queryset, search_term)
+
+    def sections(self, row: Event) -> list[Section]:
+        """What is told, and with which headers."""
+        return [
+            Section("Payload", cells.json_block(row.payload)),
+            Section("Headers", cells.json_block(row.headers)),
+        ]
+
+    @admin.display(description="state")
+    def shown_state(self, event: Event) -> SafeString | str:
+        """How far it got."""
+        return cells.label(event.state, colours.EVENT)
+
+    @admin.display(description="last error")
+    def shown_error(self, event: Event) -> str:
+        """What the destination said last."""
+        return cells.words(event.last_error)
+
+    @admin.display(description="type")
+    def shown_type(self, event: Event) -> str:
+        """What happened."""
+        return cells.words(event.type)
+
+    @admin.display(description="about")
+    def tells_of(self, event: Event) -> SafeString | str:
+        """What it tells of, and which of the events about that it is."""
+        return cells.short(f"{event.aggregate_id}#{event.seq}")
+
+    @admin.display(description="state")
+    def progress(self, event: Event) -> SafeString | str:
+        """How far it got, and how often it was refused."""
+        refused = f"refused {event.attempts} times" if event.attempts else ""
+        return cells.two_lines(cells.label(event.state, colours.EVENT), refused)
+
+    @admin.display(description="last error")
+    def cut_error(self, event: Event) -> SafeString | str:
+        """What the destination said last, as far as it fits."""
+        return cells.short(event.last_error)
+
+    @admin.display(description="about")
+    def about(self, event: Event) -> SafeString | str:
+        """The order or the conflict that it tells of."""
+        return cells.link(_subject(event), f"{event.aggregate_type} {event.aggregate_id}")
+
+
+def _subject(event: Event) -> Order | Conflict | None:
+    if event.aggregate_type == ORDER:
+        code, _, order_no = event.aggregate_id.partition("/")
+        return Order.objects.filter(merchant__code=code, order_no=order_no).first()
+    if event.aggregate_type == "conflict" and event.aggregate_id.isdecimal():
+        return Conflict.objects.filter(pk=int(event.aggregate_id)).first()
+    return None

@@ -1,0 +1,48 @@
+"""What a provider sent, for people: the body as it came, the headers without what they prove."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from django.utils.safestring import SafeString
+
+from config.console import cells, text
+from payments.models import Delivery
+
+#: Names of headers whose value proves or opens something.
+TELLING: Final = re.compile(r"sig|sign|hmac|auth|token|secret|key|digest|password", re.IGNORECASE)
+#: How much of such a value is shown: enough to tell two of them apart.
+SHOWN_LENGTH: Final = 8
+
+
+def headers(kept: Iterable[Iterable[object]]) -> SafeString:
+    """The headers in the order they came."""
+    pairs = [[str(part) for part in pair] for pair in kept]
+    return cells.table(
+        ("Header", "Value"),
+        [(cells.words(name), cells.mono(masked(name, value))) for name, value in pairs],
+    )
+
+
+def masked(name: str, value: str) -> str:
+    """The value; cut short, with its length, where the name says that it proves something."""
+    if not TELLING.search(name) or len(value) <= SHOWN_LENGTH:
+        return value
+    return f"{value[:SHOWN_LENGTH]}... ({len(value)} characters)"
+
+
+def body(row: Delivery) -> SafeString:
+    """The bytes as text, or in hex if they are none; where they are kept if not here."""
+    if row.body is None:
+        holder = Delivery.objects.filter(batch_id=row.batch_id, item_no=0).defer("body").first()
+        return cells.table(
+            ("Kept once for the batch",), [(cells.link(holder, "With its first item"),)]
+        )
+    raw = bytes(row.body)
+    shown, form = text.from_bytes(raw)
+    notes = [f"{len(raw)} bytes"]
+    if form == "hex":
+        notes.append("not text, shown in hex")
+    if len(raw) > text.TEXT_BYTES_MAX:
+        notes.append(f"the first {text.TEXT_BYTES_MAX} are shown")
+    return cells.block(shown, note=", ".join(notes))

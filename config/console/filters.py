@@ -1,0 +1,76 @@
+"""The filters that several lists share."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import (
+    AllValuesCheckboxFilter,
+    ChoicesCheckboxFilter,
+    DropdownFilter,
+    RangeDateTimeFilter,
+    RelatedDropdownFilter,
+)
+
+from payments.models import ConflictReason, Delivery
+
+MERCHANT: Final = ("merchant", RelatedDropdownFilter)
+ACCOUNT: Final = ("account", RelatedDropdownFilter)
+# Its choices are read from the accounts, which are few.
+PROVIDER: Final = ("account__provider", AllValuesCheckboxFilter)
+
+
+def choices(field: str) -> Any:
+    """Some of the values that the field may have."""
+    return (field, ChoicesCheckboxFilter)
+
+
+def between(field: str) -> Any:
+    """From one time to another, each a day and, if need be, an hour of it."""
+    return (field, BetweenFilter)
+
+
+class BetweenFilter(RangeDateTimeFilter):  # type: ignore[misc]
+    """Reads times as UTC; a day without an hour means all of it, and what is no time finds none."""
+
+    def queryset(self, _request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows from the one time to the other."""
+        name = self.parameter_name
+        try:
+            first = self._moment("from", time.min)
+            last = self._moment("to", time.max)
+        except ValueError:
+            return rows.none()
+        if first is not None:
+            rows = rows.filter(**{f"{name}__gte": first})
+        if last is not None:
+            rows = rows.filter(**{f"{name}__lte": last})
+        return rows
+
+    def _moment(self, end: str, at: time) -> datetime | None:
+        day, hour = (
+            str(self.used_parameters.get(f"{self.parameter_name}_{end}_{part}") or "").strip()
+            for part in (0, 1)
+        )
+        if not day:
+            return None
+        hour_of_day = time.fromisoformat(hour) if hour else at
+        return datetime.combine(date.fromisoformat(day), hour_of_day, tzinfo=UTC)
+
+
+class ReasonFilter(DropdownFilter):  # type: ignore[misc]
+    """The reasons by name: to read them from the rows would read all rows."""
+
+    title = "reason"
+    parameter_name = "reason"
+
+    def lookups(self, *_: Any) -> Iterator[tuple[str, str]]:
+        """All reasons that a delivery may have."""
+        for reason in ("UNREADABLE", "WRONG_MODE", "STALE", *ConflictReason.values):
+            yield reason, reason
+
+    def queryset(self, _request: HttpRequest, rows: QuerySet[Delivery]) -> QuerySet[Delivery]:
+        """Those with the chosen one."""
+        return rows.filter(reason=self.value()) if self.value() else rows

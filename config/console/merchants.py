@@ -1,0 +1,59 @@
+"""The screens of access: merchants, and their API keys without what is secret in them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from config.console import cells
+from config.console.screens import ReadOnlyScreen
+from orders.models import ApiKey, Merchant
+
+
+@admin.register(Merchant)
+class MerchantScreen(ReadOnlyScreen):
+    """The one screen that changes something: a merchant's name, and whether it is active."""
+
+    list_display = ("code", "shown_name", "active", "created_at")
+    list_filter = ("active",)
+    search_fields = ("code", "name")
+    ordering = ("code",)
+    fields = ("code", "name", "active", "created_at")
+    readonly_fields = ("code", "created_at")
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
+        """A superuser: whoever deactivates a merchant stops its money."""
+        return bool(request.user.is_superuser)
+
+    @admin.display(description="name")
+    def shown_name(self, merchant: Merchant) -> str:
+        """The name, with nothing hidden in it."""
+        return cells.words(merchant.name)
+
+
+@admin.register(ApiKey)
+class ApiKeyScreen(ReadOnlyScreen):
+    """Which keys there are, never what they are; commands make and revoke them."""
+
+    list_display = ("prefix", "merchant", "shown_label", "standing", "created_at", "revoked_at")
+    list_select_related = ("merchant",)
+    list_filter = ("merchant", ("revoked_at", admin.EmptyFieldListFilter))
+    search_fields = ("prefix__startswith", "label", "merchant__code")
+    fields = ("prefix", "merchant", "shown_label", "standing", "created_at", "revoked_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The keys without their digests."""
+        return super().get_queryset(request).defer("secret_sha256")
+
+    @admin.display(description="label")
+    def shown_label(self, key: ApiKey) -> str:
+        """What the merchant calls it."""
+        return cells.words(key.label)
+
+    @admin.display(description="standing")
+    def standing(self, key: ApiKey) -> SafeString | str:
+        """Whether it still opens anything."""
+        colours = {"ACTIVE": "success"}
+        return cells.label("REVOKED" if key.revoked_at else "ACTIVE", colours)

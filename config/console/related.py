@@ -1,0 +1,100 @@
+"""Rows of one table as the pages of another show them: a few, and a link to all of them."""
+
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from django.utils.safestring import SafeString
+
+from config.console import cells, colours
+from orders.money import Money, NotMoney
+from outbox.models import Event
+from payments.models import Conflict, Delivery, ProviderTransaction
+
+#: How many related rows a page shows.
+ROWS_MAX: Final = 20
+
+
+def money(amount_minor: int, currency: str) -> str:
+    """An amount in major units; in minor ones if its currency is in use no more."""
+    try:
+        return str(Money(amount_minor, currency))
+    except NotMoney:
+        return f"{amount_minor} minor units of {currency}"
+
+
+def transactions(rows: QuerySet[ProviderTransaction], *, more: str = "") -> SafeString:
+    """Money facts, newest first."""
+    shown = rows.select_related("account").order_by("-id")[:ROWS_MAX]
+    return cells.table(
+        ("Transaction", "Kind", "Amount", "Disposition", "Account", "Occurred"),
+        [
+            (
+                cells.link(row),
+                cells.label(row.kind, colours.KIND),
+                cells.amount(money(row.amount_minor, row.currency)),
+                cells.label(row.disposition, colours.DISPOSITION),
+                row.account.endpoint,
+                cells.moment(row.occurred_at),
+            )
+            for row in shown
+        ],
+        more=more,
+    )
+
+
+def deliveries(rows: QuerySet[Delivery], *, more: str = "") -> SafeString:
+    """What was delivered, newest first."""
+    shown = rows.defer("body", "headers").select_related("account").order_by("-id")[:ROWS_MAX]
+    return cells.table(
+        ("Received", "Outcome", "Event", "Event id", "Account"),
+        [
+            (
+                cells.link(row, cells.moment(row.received_at)),
+                cells.two_lines(cells.label(row.outcome, colours.OUTCOME), row.reason),
+                cells.short(row.event_type),
+                cells.short(row.event_id),
+                row.account.endpoint,
+            )
+            for row in shown
+        ],
+        more=more,
+    )
+
+
+def conflicts(rows: QuerySet[Conflict]) -> SafeString:
+    """What a person had, or has, to decide."""
+    shown = rows.order_by("-id")[:ROWS_MAX]
+    return cells.table(
+        ("Conflict", "Severity", "Status", "Opened", "Due", "Resolution"),
+        [
+            (
+                cells.link(row, row.reason),
+                cells.label(row.severity, colours.SEVERITY),
+                cells.label(row.status, colours.CONFLICT),
+                cells.moment(row.opened_at),
+                cells.moment(row.due_at),
+                cells.words(row.resolution),
+            )
+            for row in shown
+        ],
+    )
+
+
+def events(aggregate_type: str, aggregate_id: str) -> SafeString:
+    """What was told about one aggregate, in its order."""
+    named: dict[str, Any] = {"aggregate_type": aggregate_type, "aggregate_id": aggregate_id}
+    shown = Event.objects.filter(**named).defer("payload", "headers").order_by("-seq")[:ROWS_MAX]
+    return cells.table(
+        ("Event", "No.", "State", "Happened", "Published", "Id"),
+        [
+            (
+                cells.link(row, row.type),
+                row.seq,
+                cells.label(row.state, colours.EVENT),
+                cells.moment(row.created_at),
+                cells.moment(row.published_at),
+                cells.mono(str(row.pk)),
+            )
+            for row in shown
+        ],
+    )

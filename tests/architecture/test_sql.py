@@ -1,0 +1,40 @@
+"""Habits of our SQL that no outcome of a test can show, because they matter on a bad day only."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGES = ("config", "payments", "orders", "outbox")
+
+#: What must not occur, and why.
+FORBIDDEN = {
+    "an ON CONFLICT that does not name its columns also swallows what it was not meant for": (
+        r"ON CONFLICT(?!\s*\()|ignore_conflicts"
+    ),
+    "FOR UPDATE waits for the foreign keys of others, FOR NO KEY UPDATE does not": (
+        r"FOR UPDATE|select_for_update\((?![^)]*no_key=True)"
+    ),
+    "what was told to the world is never deleted": r"DELETE FROM|\.delete\(\)",
+}
+
+
+def sources() -> Iterator[Path]:
+    for package in PACKAGES:
+        yield from (ROOT / package).rglob("*.py")
+
+
+@pytest.mark.parametrize("why", FORBIDDEN)
+def test_no_statement_has_a_bad_habit(why: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in sources()
+        for match in re.finditer(FORBIDDEN[why], path.read_text())
+    ]
+    assert found == [], why
+
+
+def test_the_habits_are_looked_for_where_there_is_sql() -> None:
+    assert sum("ON CONFLICT (" in path.read_text() for path in sources()) >= 3

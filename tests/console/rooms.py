@@ -1,0 +1,87 @@
+"""One row for every screen, and the addresses that show it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Model
+from django.urls import reverse
+
+from orders.models import ApiKey, Merchant, Order
+from outbox.models import Event
+from payments.models import Conflict, Delivery, ProviderAccount, ProviderTransaction
+from tests import factories
+
+MONEY_TABLES = (Order, ProviderAccount, ProviderTransaction, Delivery, Conflict, Event, ApiKey)
+TABLES = (*MONEY_TABLES, Merchant)
+
+
+@dataclass(frozen=True)
+class Rows:
+    by_table: Mapping[type[Model], Model]
+
+    def __getitem__(self, table: type[Model]) -> Any:
+        return self.by_table[table]
+
+
+def furnish(**texts: Any) -> Rows:
+    """The rows; `texts` are values for "table.field" with an underscore between the two."""
+
+    def of(table: str) -> dict[str, Any]:
+        prefix = f"{table}_"
+        return {
+            name.removeprefix(prefix): value
+            for name, value in texts.items()
+            if name.startswith(prefix)
+        }
+
+    merchant = factories.MerchantFactory.create(**of("merchant"))
+    account = factories.ProviderAccountFactory.create(merchant=merchant, **of("account"))
+    order = factories.OrderFactory.create(merchant=merchant, **of("order"))
+    transaction = factories.ProviderTransactionFactory.create(
+        account=account, order_no=order.order_no, **of("transaction")
+    )
+    delivery = factories.DeliveryFactory.create(
+        account=account, transaction=transaction, order_no=order.order_no, **of("delivery")
+    )
+    conflict = factories.ConflictFactory.create(
+        transaction=transaction, order=order, delivery=delivery, **of("conflict")
+    )
+    event = factories.EventFactory.create(
+        aggregate_id=f"{merchant.code}/{order.order_no}", **of("event")
+    )
+    key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
+    found = (order, account, transaction, delivery, conflict, event, key, merchant)
+    return Rows({type(row): row for row in found})
+
+
+def list_of(table: type[Model]) -> str:
+    return reverse(f"admin:{_name(table)}_changelist")
+
+
+def page_of(row: Model) -> str:
+    return reverse(f"admin:{_name(type(row))}_change", args=[row.pk])
+
+
+def deletion_of(row: Model) -> str:
+    return reverse(f"admin:{_name(type(row))}_delete", args=[row.pk])
+
+
+def addition_to(table: type[Model]) -> str:
+    return reverse(f"admin:{_name(table)}_add")
+
+
+def pages(rows: Rows) -> list[str]:
+    """Every page of the console that shows something of ours."""
+    lists = [list_of(table) for table in TABLES]
+    return [
+        reverse("admin:index"),
+        *lists,
+        f"{list_of(Conflict)}?decision=all",
+        *(page_of(row) for row in rows.by_table.values()),
+    ]
+
+
+def _name(table: type[Model]) -> str:
+    meta = table._meta  # noqa: SLF001 - Django's documented way to a model's names
+    return f"{meta.app_label}_{meta.model_name}"

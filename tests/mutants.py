@@ -1,0 +1,390 @@
+"""Small faults put into our own code on purpose: each must make a test fail.
+
+    python -m tests.mutants [WORD]      all mutants, or those with the word in their name
+
+Each mutant is a copy of the tree with one thought of its code undone. A mutant that its tests
+do not notice is a test that is missing.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+AT_ONCE: Final = 2
+_NOT_COPIED: Final = (".venv", ".git", "var", "__pycache__", ".*_cache", ".hypothesis")
+_TESTS_FAILED: Final = 1
+
+_RECEIVE = "payments/receive.py"
+_PAID = "payments/paid.py"
+_SETTLE = "payments/settle.py"
+_DURABLE = "@transaction.atomic(durable=True)\n"
+
+RECEIVING = "tests/payments/test_receive.py"
+PARKING = "tests/payments/test_parked.py"
+RACES = "tests/concurrency/test_payments.py"
+DUELS = "tests/concurrency/test_interleavings.py"
+KILLS = "tests/concurrency/test_kills.py"
+FAULTS = "tests/concurrency/test_faults.py"
+RELAYING = "tests/outbox/test_relay.py"
+CLAIMING = "tests/outbox/test_claims.py"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """In a file, one text that occurs once, and what stands there instead."""
+
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault, and the tests that must notice it: files, perhaps with `-k` and words."""
+
+    name: str
+    edits: Sequence[Edit]
+    tests: Sequence[str]
+
+
+def _mutant(name: str, file: str, old: str, new: str, *tests: str) -> Mutant:
+    return Mutant(name, [Edit(file, old, new)], tests)
+
+
+MUTANTS: Final = (
+    Mutant(
+        "every statement commits by itself",
+        [
+            Edit(_RECEIVE, f"{_DURABLE}def _receive", "def _receive"),
+            Edit("outbox/events.py", "if not connection.in_atomic_block:", "if False:"),
+            Edit("orders/numbers.py", "if not connection.in_atomic_block:", "if False:"),
+        ],
+        (KILLS, "-k", "first_delivery"),
+    ),
+    Mutant(
+        "every item of a batch commits by itself",
+        [
+            Edit(_RECEIVE, f"{_DURABLE}def _receive", "def _receive"),
+            Edit(_RECEIVE, "def _take(", f"{_DURABLE}def _take("),
+        ],
+        (KILLS, "-k", "batch"),
+    ),
+    _mutant(
+        "an update that changed no row counts as done",
+        "orders/paying.py",
+        "if version is None:\n        return False",
+        "if version is None:\n        return True",
+        *(RACES, "-k", "two_transactions or closing"),
+    ),
+    _mutant(
+        "a paid or closed order can be paid",
+        "orders/lifecycle.py",
+        "AND status = ANY(%s)",
+        "AND cardinality(%s) > 0",
+        *(RACES, "-k", "two_transactions or closing"),
+    ),
+    _mutant(
+        "a closed order can be paid",
+        "orders/lifecycle.py",
+        "OrderStatus.PAID: frozenset({OrderStatus.WAIT_PAY}),",
+        "OrderStatus.PAID: frozenset({OrderStatus.WAIT_PAY, OrderStatus.CLOSED}),",
+        *(RECEIVING, "-k", "closed"),
+    ),
+    _mutant(
+        "the ledger swallows any violation",
+        "payments/ledger.py",
+        "ON CONFLICT (account_id, kind, txn_no) DO NOTHING",
+        "ON CONFLICT DO NOTHING",
+        "tests/architecture/test_sql.py",
+    ),
+    _mutant(
+        "the amount is not compared",
+        _SETTLE,
+        "if payment.money.amount_minor != order.money.amount_minor:",
+        "if False:",
+        RECEIVING,
+    ),
+    _mutant(
+        "the currency is not compared",
+        _SETTLE,
+        "if payment.money.currency != order.money.currency:",
+        "if False:",
+        RECEIVING,
+    ),
+    _mutant(
+        "the account that was paid is not compared",
+        _SETTLE,
+        "if payment.stated_account_no and payment.stated_account_no != payee.account_no:",
+        "if False:",
+        RECEIVING,
+    ),
+    _mutant(
+        "an order can be paid through any account",
+        _SETTLE,
+        "if order.payable_through and order.payable_through != payee.endpoint:",
+        "if False:",
+        RECEIVING,
+    ),
+    _mutant(
+        "money that lost a race is not held",
+        _PAID,
+        "ledger.place(row_id, Disposition.HELD, order_id=None)",
+        "pass",
+        RECEIVING,
+    ),
+    _mutant(
+        "a repeat leaves no delivery",
+        _RECEIVE,
+        "delivery_id = deliveries.record(",
+        "delivery_id = 0 if decision.outcome == Outcome.DUPLICATE else deliveries.record(",
+        RECEIVING,
+    ),
+    _mutant(
+        "who parks takes no number lock",
+        _PAID,
+        "lock_order_number(payee.merchant_id, payment.order_no)\n        order",
+        "order",
+        *(DUELS, "-k", "payment_and_creation"),
+    ),
+    _mutant(
+        "who places takes no number lock",
+        "orders/place.py",
+        "    lock_order_number(merchant.pk, order_no)\n",
+        "",
+        *(DUELS, "-k", "payment_and_creation"),
+    ),
+    _mutant(
+        "after the number lock nobody looks again",
+        _PAID,
+        "payment.order_no)\n        order = lookup.find(payee.merchant_id, payment.order_no)\n"
+        "    return order",
+        "payment.order_no)\n    return order",
+        *(DUELS, "-k", "payment_and_creation"),
+    ),
+    _mutant(
+        "a transaction with another meaning is a repeat",
+        _PAID,
+        "if payment.contradicts(row.payment, account_no=payee.account_no):",
+        "if False:",
+        RECEIVING,
+    ),
+    _mutant(
+        "a second event cannot name the order",
+        _PAID,
+        "if payment.order_no and not row.payment.order_no:",
+        "if False:",
+        *(RACES, "-k", "names_the_order"),
+    ),
+    _mutant(
+        "test events pay live orders",
+        _RECEIVE,
+        "if reading.live is not None and reading.live != endpoint.account.live:",
+        "if False:",
+        RECEIVING,
+    ),
+    _mutant(
+        "items of a batch are taken as they come",
+        _RECEIVE,
+        "sorted(range(len(readings)), key=lambda item: _order_no(readings[item]))",
+        "range(len(readings))",
+        *(RACES, "-k", "crosswise"),
+    ),
+    _mutant(
+        "a deadlock is the provider's trouble",
+        _RECEIVE,
+        "return retry_deadlocks(partial(_receive, intake, readings))",
+        "return _receive(intake, readings)",
+        *(FAULTS, "-k", "ended_to_free"),
+    ),
+    _mutant(
+        "a parked payment is not applied when its order is placed",
+        "orders/place.py",
+        "    on_placed(order, now)\n",
+        "",
+        PARKING,
+    ),
+    _mutant(
+        "a sweep does not look again at what it has locked",
+        "payments/sweep.py",
+        "t.disposition = 'PARKED' FOR NO KEY UPDATE OF t SKIP LOCKED",
+        "true FOR NO KEY UPDATE OF t SKIP LOCKED",
+        *(DUELS, "-k", "sweep_and_sweep"),
+    ),
+    _mutant(
+        "an order that appears does not answer the question about it",
+        "payments/parked.py",
+        "    conflicts.answered_by_fact(",
+        "    lambda: conflicts.answered_by_fact(",
+        PARKING,
+    ),
+    _mutant(
+        "a sweep asks about an order that is there",
+        "payments/sweep.py",
+        "WHERE o.merchant_id = t.merchant_id AND o.order_no = t.order_no)",
+        "WHERE false)",
+        *(FAULTS, "-k", "sweeping"),
+    ),
+    _mutant(
+        "a conflict is opened and not told",
+        "payments/conflicts.py",
+        '    _tell("conflict.opened",',
+        '    lambda: _tell("conflict.opened",',
+        RECEIVING,
+    ),
+    _mutant(
+        "a paid order is told twice",
+        "orders/paying.py",
+        "    events.tell(\n        OrderStatus.PAID,",
+        "    told = {'order_no': order.order_no, 'money': order.money, 'txn_no': txn_no}\n"
+        "    times = {'version': version + 1, 'at': paid_at, 'now': now}\n"
+        "    events.tell(OrderStatus.PAID, merchant_code=merchant_code, **told, **times)\n"
+        "    events.tell(\n        OrderStatus.PAID,",
+        RECEIVING,
+    ),
+    _mutant(
+        "an event can be told without what it tells",
+        "outbox/events.py",
+        "if not connection.in_atomic_block:",
+        "if False:",
+        "tests/outbox/test_events.py",
+    ),
+    _mutant(
+        "events overtake those before them",
+        "outbox/claims.py",
+        "AND previous.seq < head.seq",
+        "AND false",
+        CLAIMING,
+    ),
+    _mutant(
+        "an event is marked before it is published",
+        "outbox/relay.py",
+        "return _settle(held, _publish(destination, held, stop_at))",
+        "claims.published(held)\n    return _settle(held, _publish(destination, held, stop_at))",
+        RELAYING,
+    ),
+    _mutant(
+        "who lost his claim can still mark",
+        "outbox/claims.py",
+        "AND event.fence = claim.fence\n      AND event.owner_token = %(owner)s",
+        "AND %(owner)s::uuid IS NOT NULL",
+        CLAIMING,
+    ),
+    _mutant(
+        "an old fence of the same owner can still mark",
+        "outbox/claims.py",
+        "AND event.fence = claim.fence\n",
+        "\n",
+        CLAIMING,
+    ),
+    _mutant(
+        "publishing may hold a transaction open",
+        "outbox/relay.py",
+        "if connection.in_atomic_block:",
+        "if False:",
+        RELAYING,
+    ),
+    _mutant(
+        "any signature will do",
+        "payments/providers/hmac_verify.py",
+        "if hmac.compare_digest(candidate, expected) and found is None:",
+        "if found is None:",
+        "tests/providers/test_conformance.py",
+    ),
+    _mutant(
+        "a signature holds for ever",
+        "payments/providers/hmac_verify.py",
+        "if not -rule.tolerance_future_seconds <= age <= rule.tolerance_past_seconds:",
+        "if False:",
+        "tests/providers/test_conformance.py",
+    ),
+    _mutant(
+        "what was not stored is acknowledged",
+        "payments/views.py",
+        '"text/plain",\n                503,',
+        '"text/plain",\n                200,',
+        "tests/payments/test_database_trouble.py",
+    ),
+    _mutant(
+        "a commit that no standby has is acknowledged",
+        "config/postgresql/base.py",
+        "if self._local_commit_only:",
+        "if False:",
+        "tests/payments/test_database_trouble.py",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the tests said, and how long it took them."""
+
+    name: str
+    said: str
+    seconds: float
+    output: str = ""
+
+
+def main() -> int:
+    """Try the mutants; 0 if every one was noticed."""
+    word = sys.argv[1] if len(sys.argv) > 1 else ""
+    chosen = [mutant for mutant in MUTANTS if word in mutant.name]
+    # First without any fault: tests that fail anyway notice nothing.
+    sound = [Mutant("none", (), mutant.tests) for mutant in chosen]
+    sound = list({tuple(mutant.tests): mutant for mutant in sound}.values())
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        broken = [each for each in pool.map(_try, sound) if each.said != "survived"]
+        for each in broken:
+            _say(f"The tests are not sound: {each.output}")
+        if broken:
+            return 1
+        survivors = 0
+        for each in pool.map(_try, chosen):
+            _say(f"{each.said:>9}  {each.seconds:5.1f} s  {each.name}")
+            if each.said != "killed":
+                survivors += 1
+                _say(each.output)
+    _say(f"\n{len(chosen) - survivors} of {len(chosen)} mutants killed.")
+    return int(survivors > 0)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def _try(mutant: Mutant) -> Result:
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="paidonce-mutant-") as folder:
+        tree = Path(folder) / "tree"
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*_NOT_COPIED))
+        for edit in mutant.edits:
+            path = tree / edit.file
+            text = path.read_text()
+            if text.count(edit.old) != 1:
+                said = f"{edit.file} has {text.count(edit.old)} times: {edit.old}"
+                return Result(mutant.name, "stale", 0, said)
+            path.write_text(text.replace(edit.old, edit.new))
+        run = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutant.tests],
+            cwd=tree,
+            env=os.environ | {"ROUNDS": "40"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+    said = {0: "survived", _TESTS_FAILED: "killed"}.get(run.returncode, "no result")
+    return Result(mutant.name, said, time.monotonic() - began, run.stdout[-3000:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

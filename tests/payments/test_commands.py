@@ -1,0 +1,235 @@
+"""The commands that make accounts and change their keys."""
+
+import io
+import json
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from payments.models import AccountKey, Delivery, ProviderAccount
+from tests import processes
+from tests.factories import STRIPE_SECRET, MerchantFactory, ProviderAccountFactory
+from tests.payments.over_http import custom_body, stripe_paid
+from tests.signing import CUSTOM_SECRET, CUSTOM_SETTINGS, signed_custom, signed_stripe
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NEW_SECRET = "whsec_tests_next_year_7Tq1VbX9"
+
+
+def present() -> datetime:
+    return datetime.fromtimestamp(time.time(), UTC)
+
+
+class Terminal:
+    """Runs commands with a secret on standard input."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+
+    def run(self, *arguments: str, secret: str = "") -> str:
+        written = io.StringIO()
+        typed = io.TextIOWrapper(io.BytesIO(secret.encode()))
+        self._monkeypatch.setattr(sys, "stdin", typed)
+        call_command(*arguments, stdout=written)
+        return written.getvalue()
+
+    def refused(self, *arguments: str, secret: str = "") -> str:
+        """What the command says when it refuses."""
+        with pytest.raises(CommandError) as refusal:
+            self.run(*arguments, secret=secret)
+        return str(refusal.value)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    return Terminal(monkeypatch)
+
+
+def create(*more: str, provider: str = "stripe", name: str = "main") -> tuple[str, ...]:
+    return ("create_account", "acme", provider, name, "--account-no=acct_1", "--live", *more)
+
+
+def accepts(account: ProviderAccount, secret: str) -> bool:
+    body = stripe_paid("1001")
+    headers = signed_stripe(body, secret, present())
+    answer = _post(account, body, headers)
+    assert answer in {200, 401}
+    return answer == 200
+
+
+def _post(account: ProviderAccount, body: bytes, headers: dict[str, str]) -> int:
+    content_type = headers.pop("Content-Type")
+    path = f"/callbacks/{account.endpoint}"
+    answer: Any = Client().post(path, body, content_type=content_type, headers=headers)
+    return int(answer.status_code)
+
+
+def test_a_secret_comes_through_a_pipe_and_the_account_works() -> None:
+    MerchantFactory.create(code="acme")
+    ran = subprocess.run(
+        [sys.executable, "manage.py", *create("--key-id=2026")],
+        cwd=processes.ROOT,
+        env=processes.environment(PUBLIC_URL="https://pay.example.org"),
+        input=f"{STRIPE_SECRET}\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stdout == "Callbacks go to https://pay.example.org/callbacks/stripe/main\n"
+    account = ProviderAccount.objects.get()
+    assert (account.account_no, account.live, account.merchant.code) == ("acct_1", True, "acme")
+    assert accepts(account, STRIPE_SECRET)
+    assert Delivery.objects.get().key_id == "2026"
+
+
+def test_a_custom_account_is_made_from_a_file(terminal: Terminal, tmp_path: Path) -> None:
+    MerchantFactory.create(code="acme")
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps(CUSTOM_SETTINGS))
+
+    terminal.run(*create(f"--settings-file={settings}", provider="custom"), secret=CUSTOM_SECRET)
+
+    body = custom_body("1001")
+    assert _post(ProviderAccount.objects.get(), body, signed_custom(body)) == 200
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "another merchant": (
+        ("create_account", "nobody", "stripe", "x", "--account-no=1", "--live"),
+        STRIPE_SECRET,
+        "There is no merchant 'nobody': create_merchant.",
+    ),
+    "no secret": (create(), "", "whsec_"),
+    "a secret of another form": (create(), "sk_live_0123456789abcdefghij", "whsec_"),
+    "a short secret": (create(), "whsec_abc", "first"),
+    "a secret of one letter": (create(), "whsec_aaaaaaaaaaaaaaaaaaaaaaaa", "first"),
+    "a name that cannot be called": (create(name="ma in"), STRIPE_SECRET, "name: "),
+    "a name beyond ASCII": (create(name="\u00fcber"), STRIPE_SECRET, "name: "),
+    "a name that is too long": (create(name="x" * 61), STRIPE_SECRET, "name: "),
+    "no name for the key": (create("--key-id="), STRIPE_SECRET, "key_id: "),
+    "an account number that is too long": (
+        (*create()[:4], f"--account-no={'1' * 129}", "--live"),
+        STRIPE_SECRET,
+        "account_no: ",
+    ),
+    "no scheme": (create(provider="custom"), CUSTOM_SECRET, "settings.scheme is missing"),
+    "no such file": (create("--settings-file=/nonexistent"), STRIPE_SECRET, "/nonexistent: "),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_an_account_that_could_not_be_safe_or_work_is_refused_and_not_made(
+    terminal: Terminal, case: str
+) -> None:
+    MerchantFactory.create(code="acme")
+    arguments, secret, words = REFUSED[case]
+
+    said = terminal.refused(*arguments, secret=secret)
+
+    assert words in said
+    assert not secret or secret not in said
+    assert (ProviderAccount.objects.count(), AccountKey.objects.count()) == (0, 0)
+
+
+FILES = {
+    "[]": "is not a JSON object.",
+    "{": "settings.json: ",
+    '{"order_key": 1}': "settings.order_key must be text",
+    '{"order_kee": "x"}': "settings.order_kee is not a known setting",
+}
+
+
+@pytest.mark.parametrize("content", FILES)
+def test_a_file_of_settings_that_is_wrong_is_refused(
+    terminal: Terminal, tmp_path: Path, content: str
+) -> None:
+    MerchantFactory.create(code="acme")
+    settings = tmp_path / "settings.json"
+    settings.write_text(content)
+
+    said = terminal.refused(*create(f"--settings-file={settings}"), secret=STRIPE_SECRET)
+
+    assert FILES[content] in said
+    assert ProviderAccount.objects.count() == 0
+
+
+def test_an_address_and_an_account_exist_once(terminal: Terminal) -> None:
+    MerchantFactory.create(code="acme")
+    terminal.run(*create(), secret=STRIPE_SECRET)
+    said = "This endpoint, or this account in this mode, exists already."
+
+    assert terminal.refused(*create(), secret=STRIPE_SECRET) == said
+    assert terminal.refused(*create(name="other"), secret=STRIPE_SECRET) == said
+    assert ProviderAccount.objects.count() == 1
+
+
+def test_a_secret_is_rotated_without_a_gap(terminal: Terminal) -> None:
+    account = ProviderAccountFactory.create(provider="stripe", name="main")
+    old = account.keys.get()
+
+    said = terminal.run("add_key", "stripe/main", "--key-id=2027", secret=f"{NEW_SECRET}\r\n")
+    assert said == "stripe/main now also verifies with key 2027.\n"
+    assert [accepts(account, STRIPE_SECRET), accepts(account, NEW_SECRET)] == [True, True]
+    assert list(Delivery.objects.order_by("id").values_list("key_id", flat=True)) == [
+        old.key_id,
+        "2027",
+    ]
+
+    later = (present() + timedelta(days=7)).isoformat()
+    terminal.run("add_key", "stripe/main", f"--retire={old.key_id}", f"--not-after={later}")
+    assert accepts(account, STRIPE_SECRET)
+    past = (present() - timedelta(seconds=1)).isoformat()
+    said = terminal.run("add_key", "stripe/main", f"--retire={old.key_id}", f"--not-after={past}")
+    assert said == f"Key {old.key_id} of stripe/main ends at {past}.\n"
+    assert [accepts(account, STRIPE_SECRET), accepts(account, NEW_SECRET)] == [False, True]
+
+
+KEY_REFUSALS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "another account": (("stripe/x", "--key-id=b"), NEW_SECRET, "There is no account 'stripe/x'."),
+    "no account": (("main", "--key-id=b"), NEW_SECRET, "There is no account 'main'."),
+    "a weak secret": (("stripe/main", "--key-id=b"), "whsec_a", "'b'"),
+    "no secret": (("stripe/main", "--key-id=b"), "", "'b'"),
+    "a known key": (("stripe/main", "--key-id=a"), NEW_SECRET, "Key 'a' exists already."),
+    "a key without a name": (("stripe/main", "--key-id="), NEW_SECRET, "key_id: "),
+    "retiring without a time": (("stripe/main", "--retire=a"), "", "--retire needs --not-after"),
+    "retiring at a time without a zone": (
+        ("stripe/main", "--retire=a", "--not-after=2026-12-07T00:00:00"),
+        "",
+        "--retire needs --not-after with a zone",
+    ),
+    "retiring at no time": (
+        ("stripe/main", "--retire=a", "--not-after=tomorrow"),
+        "",
+        "--retire needs --not-after",
+    ),
+    "retiring an unknown key": (
+        ("stripe/main", "--retire=c", "--not-after=2026-12-07T00:00:00Z"),
+        "",
+        "stripe/main has no key 'c'.",
+    ),
+    "neither": (("stripe/main",), "", "one of the arguments --key-id --retire is required"),
+}
+
+
+@pytest.mark.parametrize("case", KEY_REFUSALS)
+def test_a_key_that_could_not_work_is_refused_and_nothing_changes(
+    terminal: Terminal, case: str
+) -> None:
+    account = ProviderAccountFactory.create(provider="stripe", name="main")
+    account.keys.update(key_id="a")
+    arguments, secret, words = KEY_REFUSALS[case]
+
+    said = terminal.refused("add_key", *arguments, secret=secret)
+
+    assert words in said
+    assert not secret or secret not in said
+    assert list(account.keys.values_list("key_id", "not_after")) == [("a", None)]

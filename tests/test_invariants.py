@@ -1,0 +1,86 @@
+"""The rules of the books notice what breaks them: each is broken here in one way, by hand."""
+
+import pytest
+from django.db import connection
+
+from payments.models import ProviderAccount
+from tests.concurrency.deeds import deliver
+from tests.factories import MerchantFactory, OrderFactory, ProviderAccountFactory
+from tests.invariants import CHECKS, assert_books_balance, broken_rules, outcomes
+from tests.payments.telling import NOW, callback
+
+#: Statements that each break the rule they stand for, and perhaps others with it.
+BREAKS = {
+    "an order is paid if and only if exactly one transaction is applied to it": """
+        UPDATE payments_providertransaction SET disposition = 'HELD', order_id = NULL
+         WHERE txn_no = 'pi_paid'""",
+    "an order is paid if and only if exactly one event says so, and by which transaction": """
+        DELETE FROM outbox_event WHERE type = 'order.paid'""",
+    "an order's moves are told without a gap": """
+        UPDATE outbox_event SET seq = 2 WHERE type = 'order.paid'""",
+    "what is applied is what the order asks for": """
+        UPDATE orders_order SET amount_minor = 1100 WHERE order_no = 'paid'""",
+    "only what is applied has an order": """
+        UPDATE payments_providertransaction SET order_id = (SELECT min(id) FROM orders_order)
+         WHERE disposition = 'HELD'""",
+    "no order's event is invented": """
+        UPDATE outbox_event SET aggregate_id = 'nobody/1' WHERE type = 'order.paid'""",
+    "no conflict's event is invented": """
+        UPDATE outbox_event SET aggregate_id = '0' WHERE type = 'conflict.opened'""",
+    "a conflict is told when it opens, and at each move": """
+        UPDATE payments_conflict SET version = 2""",
+    "an event is published only after those before it": """
+        INSERT INTO outbox_event (id, aggregate_type, aggregate_id, seq, type, payload, headers,
+                                  created_at, state, attempts, fence, last_error, published_at)
+        SELECT gen_random_uuid(), aggregate_type, aggregate_id, seq + 1, type, payload, headers,
+               created_at, 'PUBLISHED', 0, 0, '', created_at FROM outbox_event""",
+    "each transaction was delivered, decided, and applied at most once": """
+        UPDATE payments_delivery SET outcome = 'APPLIED' WHERE outcome = 'DUPLICATE'""",
+    "money that is held asks a person": """
+        UPDATE payments_conflict SET transaction_id = NULL""",
+    "a delivery has the evidence of its outcome": """
+        UPDATE payments_delivery SET transaction_id = NULL WHERE outcome = 'DUPLICATE'""",
+    "a batch is stored whole, its bytes once": """
+        UPDATE payments_delivery SET item_no = 1 WHERE outcome = 'DUPLICATE'""",
+    "nothing belongs to two merchants": """
+        UPDATE payments_delivery SET merchant_id = (SELECT max(id) FROM orders_merchant)""",
+}
+
+
+@pytest.fixture
+def account(transactional_db: None) -> ProviderAccount:
+    """A shop with one paid order told twice, one payment held and one parked."""
+    account = ProviderAccountFactory.create()
+    MerchantFactory.create()
+    OrderFactory.create(merchant=account.merchant, order_no="paid")
+    told = callback(order_no="paid", txn_no="pi_paid")
+    for reading in (told, told, callback(order_no="paid"), callback(order_no="absent")):
+        deliver(account, reading, now=NOW)
+    return account
+
+
+def test_orderly_books_balance(account: ProviderAccount) -> None:
+    assert_books_balance(deliveries=4)
+    assert outcomes() == {
+        "APPLIED": 1,
+        "DUPLICATE": 1,
+        "CONFLICT DUPLICATE_PAYMENT": 1,
+        "PARKED": 1,
+    }
+
+
+def test_a_delivery_that_is_missing_is_noticed(account: ProviderAccount) -> None:
+    with pytest.raises(AssertionError):
+        assert_books_balance(deliveries=5)
+
+
+def test_each_rule_is_broken_below() -> None:
+    assert BREAKS.keys() == CHECKS.keys()
+
+
+@pytest.mark.parametrize("rule", BREAKS)
+def test_a_broken_rule_is_named(account: ProviderAccount, rule: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(BREAKS[rule])
+
+    assert rule in broken_rules()
