@@ -29,15 +29,23 @@ BY_STATUS: tuple[Answer, Answer, Answer, Answer] = (
 )
 #: Provider: ACCEPTED, REJECTED, UNKNOWN_KEY, UNAVAILABLE.
 EXPECTED: dict[str, tuple[Answer, Answer, Answer, Answer]] = {
+    "adyen": (
+        (200, PLAIN, b"[accepted]"),
+        (401, PLAIN, b"not authentic"),
+        (401, PLAIN, b"not authentic"),
+        (503, PLAIN, b"try again later"),
+    ),
     "alipay": (
         (200, PLAIN, b"success"),
         (401, PLAIN, b"fail"),
         (401, PLAIN, b"fail"),
         (503, PLAIN, b"fail"),
     ),
+    "braintree": BY_STATUS,
     "checkoutcom": BY_STATUS,
     "coinbase_business": BY_STATUS,
     "custom": BY_STATUS,
+    "flutterwave_v3": BY_STATUS,
     "flutterwave_v4": BY_STATUS,
     "gocardless": (
         (204, PLAIN, b""),
@@ -45,7 +53,16 @@ EXPECTED: dict[str, tuple[Answer, Answer, Answer, Answer]] = {
         (498, PLAIN, b"not authentic"),
         (503, PLAIN, b"try again later"),
     ),
+    # By the status Midtrans counts its retries: five after 502, four after 503, one after 500.
+    "midtrans": (
+        (200, PLAIN, b"ok"),
+        (401, PLAIN, b"not authentic"),
+        (401, PLAIN, b"not authentic"),
+        (502, PLAIN, b"try again later"),
+    ),
+    "mollie_classic": BY_STATUS,
     "mollie_nextgen": BY_STATUS,
+    "paypal": BY_STATUS,
     "paystack": BY_STATUS,
     "razorpay": BY_STATUS,
     "shopify": BY_STATUS,
@@ -66,6 +83,7 @@ EXPECTED: dict[str, tuple[Answer, Answer, Answer, Answer]] = {
         (401, JSON, b'{"code": "FAIL", "message": "not authentic"}'),
         (503, JSON, b'{"code": "FAIL", "message": "try again later"}'),
     ),
+    "xendit": BY_STATUS,
 }
 
 
