@@ -1,7 +1,9 @@
 """Whether a certificate was issued by a public authority for a name, and is valid now."""
 
 import ssl
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from typing import Final
@@ -9,6 +11,7 @@ from typing import Final
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
 from payments.providers.port import Key, Misconfigured
@@ -21,14 +24,12 @@ _CHAIN_MAX: Final = 8
 def public_roots() -> tuple[x509.Certificate, ...]:
     """The authorities that this computer trusts. Raises Misconfigured if it knows none."""
     roots = []
-    for der in ssl.create_default_context().get_ca_certs(binary_form=True):
-        try:
-            roots.append(x509.load_der_x509_certificate(der))
-        except (
-            ValueError,
-            x509.InvalidVersion,
-        ):  # one malformed root must not take the others with it
-            continue
+    with warnings.catch_warnings():
+        # Some old authorities' certificates break today's rules; they vouch for nobody here.
+        warnings.simplefilter("error", CryptographyDeprecationWarning)
+        for der in ssl.create_default_context().get_ca_certs(binary_form=True):
+            with suppress(ValueError, x509.InvalidVersion, CryptographyDeprecationWarning):
+                roots.append(x509.load_der_x509_certificate(der))
     if not roots:
         raise Misconfigured(
             "this computer trusts no certificate authority: install its CA certificates, or give"
