@@ -8,12 +8,14 @@ vouches for every byte of the body, a body that no sample has must not be authen
 Arguments are libFuzzer's. Files are an input each, to see again what went wrong.
 """
 
+import json
+import random
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import atheris
 
@@ -27,6 +29,13 @@ with atheris.instrument_imports(include=["payments", "orders"]):
 
 VECTORS: Final = Path(__file__).parent.parent / "vectors"
 FOLDER: Final = Path("var/fuzz")
+HALF: Final = 0.5
+#: One of each kind that JSON has, and what is awkward about some.
+VALUES: Final = (
+    *(None, True, 0, -1, 10**30, 1.5, 1e400),
+    *("", "x", "\0", "\ud800", " 1", "9" * 200),
+    *([], [1], {}, {"a": 1}, [{}]),
+)
 
 
 class Fault(AssertionError):
@@ -110,11 +119,39 @@ def write_corpus(folder: Path) -> None:
             (folder / f"{sample.provider}-{sample.name}").write_bytes(data)
 
 
+def mutate(data: bytes, size_max: int, seed: int) -> bytes:
+    """Every other time put another value somewhere into the JSON; bytes alone seldom get there."""
+    chance = random.Random(seed)  # noqa: S311 - libFuzzer's seed, so that a run can be repeated
+    head, newline, body = data.partition(b"\n")
+    try:
+        document = json.loads(body) if newline and chance.random() < HALF else None
+    except (ValueError, RecursionError):
+        document = None
+    places = list(places_in(document))
+    if not places:
+        return bytes(atheris.Mutate(data, size_max))
+    holder, name = chance.choice(places)
+    holder[name] = chance.choice(VALUES)
+    return (head + newline + json.dumps(document).encode())[:size_max]
+
+
+def places_in(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in a document that holds a value, with what it is a place of."""
+    names = node if isinstance(node, dict) else range(len(node) if isinstance(node, list) else 0)
+    for name in names:
+        yield node, name
+        yield from places_in(node[name])
+
+
 def main(arguments: Sequence[str]) -> None:
     """Fuzz with these arguments of libFuzzer, until its limits or the first fault."""
     corpus = FOLDER / "corpus"
     write_corpus(corpus)
-    atheris.Setup([sys.argv[0], f"-artifact_prefix={FOLDER}/", *arguments, str(corpus)], try_one)
+    atheris.Setup(
+        [sys.argv[0], f"-artifact_prefix={FOLDER}/", *arguments, str(corpus)],
+        try_one,
+        custom_mutator=mutate,
+    )
     atheris.Fuzz()
 
 
