@@ -4,8 +4,8 @@ Signed: the body, with the API secret key itself (``sk_..``): rotating the API k
 one. There is no timestamp and no event id.
 
 The merchant's reference is the order number (``reference``, in refunds
-``transaction_reference``); the transaction is Paystack's id. Amounts are in hundredths for
-every currency, XOF and RWF too, and text in refunds. Where the customer bears the fee and it
+``transaction_reference``); the transaction is Paystack's id. Amounts are in hundredths, of
+XOF too, which has none by ISO 4217, and text in refunds. Where the customer bears the fee and it
 stands in ``amount``, the setting ``customer_bears_fee`` takes ``fees`` off. The mode
 (``domain``) is signed.
 https://paystack.com/docs/payments/webhooks/
@@ -33,13 +33,13 @@ FACTS: Final = Facts(
     retries="live: every 3 minutes four times, then hourly for 72 hours; test: hourly, 10 hours",
     acknowledgement="200 within 30 s",
     order="data.reference; in refunds data.transaction_reference",
-    amount="data.amount, less fees where customer_bears_fee; hundredths for every currency",
+    amount="data.amount, less fees where customer_bears_fee; minor units, XOF in hundredths",
     refund="data.refund_reference",
     settings="order, customer_bears_fee",
     source="https://paystack.com/docs/payments/webhooks/",
     evidence="documentation; a community SDK verifies the samples",
 )
-EXPONENTS: Final = {"XOF": 2, "RWF": 2}
+EXPONENTS: Final = {"XOF": 2}
 
 
 def _resolved(event: Any) -> Kind:

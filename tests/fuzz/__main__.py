@@ -31,7 +31,7 @@ VECTORS: Final = Path(__file__).parent.parent / "vectors"
 FOLDER: Final = Path("var/fuzz")
 HALF: Final = 0.5
 #: One of each kind that JSON has, and what is awkward about some.
-VALUES: Final = (
+VALUES: Final[tuple[Any, ...]] = (
     *(None, True, 0, -1, 10**30, 1.5, 1e400),
     *("", "x", "\0", "\ud800", " 1", "9" * 200),
     *([], [1], {}, {"a": 1}, [{}]),
