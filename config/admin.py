@@ -2,6 +2,7 @@
 
 from config.console import (
     accounts,
+    confirmations,
     conflicts,
     deliveries,
     events,
@@ -13,6 +14,7 @@ from config.console import (
 
 __all__ = [
     "accounts",
+    "confirmations",
     "conflicts",
     "deliveries",
     "events",

@@ -35,6 +35,7 @@ OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.DUPLICATE: "the same transaction with the same meaning: nothing more happens",
     Outcome.CONFLICT: "money and order disagree; the money is held and a person is asked",
     Outcome.PARKED: "no such order yet; applied when it appears, after the grace time asked about",
+    Outcome.HELD: "too weak a signature, or no amount: waits for the provider's API to confirm",
     Outcome.QUARANTINED: "authentic, but unreadable or of the other mode; kept for a person",
     Outcome.RECORDED: "nothing moves: failed, pending, authorised only, or a refund or dispute",
     Outcome.IGNORED: "an event that concerns no payment",

@@ -15,7 +15,8 @@ _HOLD_SQL: Final = """
     INSERT INTO payments_confirmation
            (account_id, merchant_id, txn_no, order_no, status, told_count,
             first_told_at, last_told_at)
-    SELECT %(account)s, %(merchant)s, %(txn_no)s, %(order_no)s, 'WAITING', 1, %(now)s, %(now)s
+    SELECT %(account)s::bigint, %(merchant)s::bigint, %(txn_no)s::text, %(order_no)s::text,
+           'WAITING', 1, %(now)s::timestamptz, %(now)s::timestamptz
      WHERE (SELECT count(*) FROM (SELECT FROM payments_confirmation
                                    WHERE account_id = %(account)s AND status = 'WAITING'
                                    LIMIT %(limit)s) AS waiting) < %(limit)s

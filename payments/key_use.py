@@ -22,9 +22,9 @@ _VERIFIED_SQL: Final = """
 """
 _SIGHTED_SQL: Final = """
     INSERT INTO payments_unknownkeysighting (account_id, key_id, first_seen_at, last_seen_at, count)
-    SELECT %(account)s, %(key)s, %(now)s, %(now)s, 1
+    SELECT %(account)s::bigint, %(key)s::text, %(now)s::timestamptz, %(now)s::timestamptz, 1
      WHERE (SELECT count(*) FROM payments_unknownkeysighting
-             WHERE account_id = %(account)s) < %(limit)s
+             WHERE account_id = %(account)s) < %(limit)s::bigint
         OR EXISTS (SELECT FROM payments_unknownkeysighting
                     WHERE account_id = %(account)s AND key_id = %(key)s)
         ON CONFLICT (account_id, key_id) DO UPDATE

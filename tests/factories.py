@@ -14,6 +14,7 @@ from payments import vault
 from payments.callback import Kind, Outcome
 from payments.models import (
     AccountKey,
+    Confirmation,
     Conflict,
     ConflictReason,
     Delivery,
@@ -149,6 +150,19 @@ class DeliveryFactory(DjangoModelFactory[Delivery]):
     kind = Kind.IGNORED
     outcome = Outcome.IGNORED
     received_at = CREATED_AT
+
+
+class ConfirmationFactory(DjangoModelFactory[Confirmation]):
+    """A payment that only a weak signature has told."""
+
+    class Meta:
+        model = Confirmation
+
+    account = factory.SubFactory(ProviderAccountFactory)
+    merchant = factory.SelfAttribute("account.merchant")
+    txn_no = factory.Sequence(lambda number: f"pay_{number}")
+    first_told_at = CREATED_AT
+    last_told_at = CREATED_AT
 
 
 class ConflictFactory(DjangoModelFactory[Conflict]):

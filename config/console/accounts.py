@@ -1,16 +1,23 @@
 """The accounts at the providers, and which keys they have: never a key itself."""
 
-from typing import Any
+from datetime import datetime
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from config.console import cells, colours, filters
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
-from payments.models import AccountKey, Delivery, ProviderAccount, ProviderTransaction
+from payments.key_report import report
+from payments.models import (
+    AccountKey,
+    Confirmation,
+    Delivery,
+    ProviderAccount,
+    ProviderTransaction,
+)
+from payments.providers import registry
 
 _KEYS_MAX = 50
 
@@ -52,10 +59,17 @@ class AccountScreen(ReadOnlyScreen):
             [
                 (cells.list_of(Delivery, "Deliveries", account__id__exact=row.pk),),
                 (cells.list_of(ProviderTransaction, "Transactions", account__id__exact=row.pk),),
+                (
+                    cells.list_of(
+                        Confirmation, "Waiting for confirmation", account__id__exact=row.pk
+                    ),
+                ),
             ],
         )
         return [
+            Section("Trust", _trust(row)),
             Section("Keys", _keys(row)),
+            Section("Unknown keys that were named", _unknown_keys(row)),
             Section("Settings", cells.json_block(row.settings)),
             Section("Traffic", traffic),
         ]
@@ -72,31 +86,53 @@ class AccountScreen(ReadOnlyScreen):
 
 
 def _keys(account: ProviderAccount) -> SafeString:
-    keys: QuerySet[Any] = (
-        AccountKey.objects.filter(account=account)
-        .annotate(
-            is_early=Q(not_before__gt=Now()),
-            is_late=Q(not_after__lte=Now()),
-        )
-        .values("key_id", "purpose", "not_before", "not_after", "is_early", "is_late", "created_at")
-        .order_by("purpose", "-id")[:_KEYS_MAX]
-    )
+    now = timezone.now()
     return cells.table(
-        ("Key", "Purpose", "Standing", "Not before", "Not after", "Created"),
+        ("Key", "Purpose", "Standing", "Last used", "Advice", "Not before", "Not after", "Created"),
         [
             (
-                cells.mono(key["key_id"]),
-                key["purpose"],
-                _standing(early=key["is_early"], late=key["is_late"]),
-                cells.moment(key["not_before"]),
-                cells.moment(key["not_after"]),
-                cells.moment(key["created_at"]),
+                cells.mono(line.key.key_id),
+                line.key.purpose,
+                _standing(line.key, now),
+                cells.moment(line.key.last_used_at),
+                line.advice,
+                cells.moment(line.key.not_before),
+                cells.moment(line.key.not_after),
+                cells.moment(line.key.created_at),
             )
-            for key in keys
+            for line in report(account, now=now)[:_KEYS_MAX]
         ],
     )
 
 
-def _standing(*, early: bool | None, late: bool | None) -> SafeString | str:
+def _unknown_keys(account: ProviderAccount) -> SafeString:
+    return cells.table(
+        ("Key", "Times", "First", "Last"),
+        [
+            (
+                cells.mono(sighting.key_id),
+                str(sighting.count),
+                cells.moment(sighting.first_seen_at),
+                cells.moment(sighting.last_seen_at),
+            )
+            for sighting in account.sightings.order_by("-last_seen_at")
+        ],
+    )
+
+
+def _trust(account: ProviderAccount) -> str:
+    """How much a callback of this account proves, said plainly."""
+    provider = registry.find(account.provider)
+    if provider is None:
+        return "Unknown provider: no callback can be verified."
+    confirm = provider.confirmation_by_default if account.confirm is None else account.confirm
+    if confirm:
+        return "Payments move nothing until the provider's API has confirmed them."
+    return "A verified callback moves money by itself."
+
+
+def _standing(key: AccountKey, now: datetime) -> SafeString | str:
+    late = key.not_after is not None and key.not_after < now
+    early = key.not_before is not None and key.not_before > now
     state = "EXPIRED" if late else "NOT YET" if early else "VALID"
     return cells.label(state, {"VALID": "success", "NOT YET": "info"})

@@ -6,7 +6,13 @@ from typing import Final
 from orders.models import OrderStatus
 from outbox.models import EventState
 from payments.callback import Outcome
-from payments.models import ConflictStatus, Disposition, Severity, TransactionKind
+from payments.models import (
+    ConfirmationStatus,
+    ConflictStatus,
+    Disposition,
+    Severity,
+    TransactionKind,
+)
 
 ORDER: Final[Mapping[str, str]] = {
     OrderStatus.WAIT_PAY: "info",
@@ -17,6 +23,7 @@ OUTCOME: Final[Mapping[str, str]] = {
     Outcome.APPLIED: "success",
     Outcome.CONFLICT: "danger",
     Outcome.PARKED: "warning",
+    Outcome.HELD: "warning",
     Outcome.QUARANTINED: "danger",
     Outcome.RECORDED: "info",
 }
@@ -33,6 +40,10 @@ CONFLICT: Final[Mapping[str, str]] = {
     ConflictStatus.OPEN: "danger",
     ConflictStatus.PROPOSED: "warning",
     ConflictStatus.RESOLVED: "success",
+}
+CONFIRMATION: Final[Mapping[str, str]] = {
+    ConfirmationStatus.WAITING: "warning",
+    ConfirmationStatus.CONFIRMED: "success",
 }
 SEVERITY: Final[Mapping[str, str]] = {Severity.PAGE: "danger", Severity.TICKET: "info"}
 EVENT: Final[Mapping[str, str]] = {

@@ -52,6 +52,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
         "title": "Traffic",
         "items": [
             _item("Deliveries", "move_to_inbox", "payments.delivery"),
+            _item("Waiting for confirmation", "hourglass_top", "payments.confirmation"),
             _item("Accounts", "account_balance", "payments.provideraccount"),
         ],
     },

@@ -9,10 +9,19 @@ from django.urls import reverse
 
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Event
-from payments.models import Conflict, Delivery, ProviderAccount, ProviderTransaction
+from payments.models import (
+    Confirmation,
+    Conflict,
+    Delivery,
+    ProviderAccount,
+    ProviderTransaction,
+)
 from tests import factories
 
-MONEY_TABLES = (Order, ProviderAccount, ProviderTransaction, Delivery, Conflict, Event, ApiKey)
+MONEY_TABLES = (
+    *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
+    *(Event, ApiKey),
+)
 TABLES = (*MONEY_TABLES, Merchant)
 
 
@@ -50,8 +59,14 @@ def furnish(**texts: Any) -> Rows:
     event = factories.EventFactory.create(
         aggregate_id=f"{merchant.code}/{order.order_no}", **of("event")
     )
+    confirmation = factories.ConfirmationFactory.create(
+        account=account, order_no=order.order_no, **of("confirmation")
+    )
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
-    found = (order, account, transaction, delivery, conflict, event, key, merchant)
+    found = (
+        *(order, account, transaction, delivery, confirmation, conflict),
+        *(event, key, merchant),
+    )
     return Rows({type(row): row for row in found})
 
 

@@ -13,6 +13,7 @@ from config.console.screens import ROWS_COUNTED_MAX
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Event, EventState
 from payments.models import (
+    Confirmation,
     Conflict,
     Delivery,
     Disposition,
@@ -143,6 +144,7 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     ProviderAccount: factories.ProviderAccountFactory.create,
     ProviderTransaction: factories.ProviderTransactionFactory.create,
     Delivery: factories.DeliveryFactory.create,
+    Confirmation: factories.ConfirmationFactory.create,
     Conflict: factories.ConflictFactory.create,
     Event: factories.EventFactory.create,
     ApiKey: factories.ApiKeyFactory.create,

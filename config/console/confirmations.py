@@ -1,0 +1,61 @@
+"""Payments that wait for the provider's own word: their signature vouches for too little."""
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+
+from config.console import cells, colours, filters
+from config.console.cells import Section
+from config.console.screens import ReadOnlyScreen
+from payments.models import Confirmation, Delivery
+
+
+@admin.register(Confirmation)
+class ConfirmationScreen(ReadOnlyScreen):
+    """What was claimed and has moved nothing yet."""
+
+    list_display = (
+        "shown_txn_no",
+        "shown_status",
+        "order_no",
+        "account",
+        "told_count",
+        "first_told_at",
+        "confirmed_at",
+    )
+    list_select_related = ("account",)
+    list_filter = (filters.choices("status"), filters.PROVIDER, filters.ACCOUNT, filters.MERCHANT)
+    search_fields = ("txn_no__startswith", "order_no__startswith")
+    search_help_text = "Start of a transaction or order number"
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("shown_txn_no", "shown_status"),
+                    ("order_no", "account_page"),
+                    ("told_count", "first_told_at"),
+                    ("last_told_at", "confirmed_at"),
+                )
+            },
+        ),
+    )
+
+    def sections(self, row: Confirmation) -> list[Section]:
+        """The deliveries that claimed it."""
+        told = {"account__id__exact": row.account_id, "q": row.txn_no}
+        return [Section("Deliveries", cells.list_of(Delivery, "All that told it", **told))]
+
+    @admin.display(description="transaction")
+    def shown_txn_no(self, row: Confirmation) -> SafeString | str:
+        """The provider's number for it."""
+        return cells.mono(row.txn_no)
+
+    @admin.display(description="status")
+    def shown_status(self, row: Confirmation) -> SafeString | str:
+        """Whether the provider has spoken."""
+        return cells.label(row.status, colours.CONFIRMATION)
+
+    @admin.display(description="account")
+    def account_page(self, row: Confirmation) -> SafeString | str:
+        """Where it was told."""
+        return cells.link(row.account)

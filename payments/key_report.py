@@ -1,0 +1,49 @@
+"""How an account's keys are used: which still verify, and which may be retired."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from payments.models import AccountKey, ProviderAccount
+
+#: Longer than almost every provider repeats a callback with the key it first signed it with.
+QUIET_FOR: Final = timedelta(days=7)
+#: Adyen repeats for up to thirty days.
+QUIET_FOR_PROVIDER: Final = {"adyen": timedelta(days=31)}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """One key, and what may be said of it now."""
+
+    key: AccountKey
+    advice: str
+
+
+def report(account: ProviderAccount, *, now: datetime) -> list[KeyLine]:
+    """The account's keys, newest first for each purpose, each with one sentence of advice."""
+    keys = list(account.keys.order_by("purpose", "-id"))
+    return [KeyLine(key, _advice(key, keys, now)) for key in keys]
+
+
+def _advice(key: AccountKey, keys: Sequence[AccountKey], now: datetime) -> str:
+    if key.not_after is not None and key.not_after < now:
+        return "ended"
+    if key.not_before is not None and key.not_before > now:
+        return "begins later"
+    newer = [other for other in keys if other.purpose == key.purpose and other.pk > key.pk]
+    if newer:
+        return _advice_on_old(key, newer, now)
+    return "in use" if key.last_used_at else "has verified nothing yet"
+
+
+def _advice_on_old(key: AccountKey, newer: Sequence[AccountKey], now: datetime) -> str:
+    if not any(other.last_used_at for other in newer):
+        return "keep: no newer key has verified anything yet"
+    quiet_for = QUIET_FOR_PROVIDER.get(key.account.provider, QUIET_FOR)
+    if key.last_used_at is not None and now - key.last_used_at < quiet_for:
+        return f"keep: used within the last {quiet_for.days} days"
+    if min(other.created_at for other in newer) > now - quiet_for:
+        return f"keep: the newer key is not {quiet_for.days} days old"
+    return "safe to retire"
