@@ -30,7 +30,7 @@ from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
 from payments.providers.adyen_events import callback_of, event_id_of
 from payments.providers.adyen_item import SCHEME, items_in, signed_fields, signing_key, usable
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.hmac_verify import KEY_PURPOSE, verify
 from payments.providers.options import Options
@@ -65,6 +65,8 @@ FACTS: Final = Facts(
     settings="auto_capture, merchant_accounts, webhooks",
     source="https://docs.adyen.com/development-resources/webhooks",
     evidence="documentation; SDK 16 signs and verifies the samples; official samples",
+    keys=(KeyFact("signature", "the webhook's HMAC key, hex"),),
+    assurance="PARTIAL",
 )
 
 _PLATFORM_EVENT: Final = FieldMap(type=paths("/type"), amount_rule=MINOR, kinds={})

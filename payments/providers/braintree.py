@@ -27,7 +27,7 @@ from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
 from payments.providers.braintree_notification import NotANotification, callback_of, opened
 from payments.providers.braintree_signature import PUBLIC_KEY, signature_of, verdict_on
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
@@ -58,6 +58,7 @@ FACTS: Final = Facts(
     settings="currency, merchant_accounts; the key id is the public key",
     source="https://developer.paypal.com/braintree/docs/guides/webhooks",
     evidence="documentation; SDK 4.48 makes and verifies the samples",
+    keys=(KeyFact("signature", "the API's private key; the key id is its public key"),),
 )
 
 _PAYLOAD: Final = re.compile(rb"[A-Za-z0-9+/=\n]+")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -34,6 +34,7 @@ FACTS: Final = Facts(
     settings="order",
     source="https://www.checkout.com/docs/developer-resources/webhooks",
     evidence="documentation; samples made with openssl, no SDK verifies offline",
+    keys=(KeyFact("signature", "the signature key of the workflow's webhook action"),),
 )
 #: https://www.checkout.com/docs/payments/accept-payments/calculate-the-amount
 EXPONENTS: Final = {"CLF": 0, "CLP": 2}

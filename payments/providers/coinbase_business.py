@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from orders.strict_json import JsonObject, StrictJsonError, at, text
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
@@ -40,6 +40,7 @@ FACTS: Final = Facts(
     settings="order, usdc_is_usd",
     source="https://docs.cdp.coinbase.com/coinbase-business/checkout-apis/webhooks",
     evidence="documentation; samples made with openssl, no SDK verifies offline",
+    keys=(KeyFact("signature", "the webhook subscription's secret"),),
 )
 _HEADER: Final = "x-hook0-signature"
 _V0: Final = HmacScheme(

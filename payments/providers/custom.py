@@ -11,7 +11,7 @@ from typing import Final
 
 from payments.callback import Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap
 from payments.providers.field_map_settings import field_map
 from payments.providers.hmac_scheme import HmacScheme
@@ -43,6 +43,7 @@ FACTS: Final = Facts(
     settings="scheme, fields",
     source="https://www.rfc-editor.org/rfc/rfc2104",
     evidence="the samples of nine providers, judged by configuration alone",
+    keys=(KeyFact("signature", "the secret, written as scheme.secret_encoding says"),),
 )
 
 

@@ -10,7 +10,7 @@ bears, ``amount`` does not. https://developer.flutterwave.com/v3.0/docs/webhooks
 from typing import Final
 
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.mapped_events import MappedEvents
 from payments.providers.stated_money import MAJOR
@@ -30,6 +30,8 @@ FACTS: Final = Facts(
     settings="order",
     source="https://developer.flutterwave.com/v3.0/docs/webhooks",
     evidence="documentation; samples made by hand",
+    keys=(KeyFact("signature", "the secret hash that was set in the dashboard"),),
+    assurance="NONE",
 )
 
 FLUTTERWAVE_V3: Final = StaticToken(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -34,6 +34,7 @@ FACTS: Final = Facts(
     settings="order",
     source="https://developer.flutterwave.com/docs/webhooks",
     evidence="documentation in part, other people's code; samples made with openssl",
+    keys=(KeyFact("signature", "the secret hash that was set in the dashboard"),),
 )
 
 _CHARGE: Final = FieldMap(

@@ -18,7 +18,7 @@ from typing import Any, Final
 from orders.strict_json import JsonObject, StrictJsonError, at
 from payments.callback import Kind
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -40,6 +40,7 @@ FACTS: Final = Facts(
     settings="order",
     source="https://developer.gocardless.com/api-reference/#webhooks-overview",
     evidence="documentation; SDK 3.22 verifies the samples; two official samples",
+    keys=(KeyFact("signature", "the webhook endpoint's secret"),),
 )
 _INVALID_TOKEN: Final = 498
 _TYPE: Final = frozenset({"resource_type", "action"})

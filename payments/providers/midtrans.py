@@ -30,7 +30,7 @@ from orders.money import NotMoney
 from orders.strict_json import JsonObject, StrictJsonError, mapping, parse, required, text
 from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.midtrans_status import callback_of, fits
@@ -61,6 +61,8 @@ FACTS: Final = Facts(
     refund="order_id: the total refunded so far",
     source="https://docs.midtrans.com/docs/https-notification-webhooks",
     evidence="documentation; samples made with sha512sum",
+    keys=(KeyFact("signature", "the server key, or the signature secret if there is one"),),
+    assurance="PARTIAL",
 )
 _FORMS: Final = (
     re.compile(r"[A-Za-z0-9._~:-]{1,64}", re.ASCII),

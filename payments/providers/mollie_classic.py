@@ -43,6 +43,8 @@ FACTS: Final = Facts(
     refund="none: asked from the API",
     source="https://docs.mollie.com/reference/webhooks",
     evidence="documentation; samples made by hand",
+    keys=(),
+    assurance="NONE",
 )
 #: What is recorded as the key, where there is none.
 NO_KEY_ID: Final = "none"

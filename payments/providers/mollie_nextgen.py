@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from orders.strict_json import at
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, ModeRule, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -38,6 +38,7 @@ FACTS: Final = Facts(
     settings="order",
     source="https://docs.mollie.com/reference/webhooks-new",
     evidence="documentation; SDK 1.10 signs and verifies the samples",
+    keys=(KeyFact("signature", "the webhook's signing secret"),),
 )
 
 

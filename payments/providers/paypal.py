@@ -19,7 +19,7 @@ from typing import Final
 
 from payments.callback import Reading
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.options import Options
 from payments.providers.paypal_events import EVENTS
 from payments.providers.paypal_signature import signer
@@ -53,6 +53,12 @@ FACTS: Final = Facts(
     settings="webhook_ids, order, trust_root_pem",
     source="https://developer.paypal.com/api/rest/webhooks/",
     evidence="documentation; an older SDK verifies the samples, whose certificates are synthetic",
+    keys=(
+        KeyFact(
+            "certificate", "a pinned certificate in PEM, else PayPal's is fetched", needed=False
+        ),
+    ),
+    assurance="PARTIAL",
 )
 _OWN_SETTINGS: Final = ("webhook_ids", "trust_root_pem")
 

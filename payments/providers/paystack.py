@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from orders.strict_json import at, text
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, ModeRule, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -38,6 +38,7 @@ FACTS: Final = Facts(
     settings="order, customer_bears_fee",
     source="https://paystack.com/docs/payments/webhooks/",
     evidence="documentation; a community SDK verifies the samples",
+    keys=(KeyFact("signature", "the API secret key, sk_.."),),
 )
 EXPONENTS: Final = {"XOF": 2}
 

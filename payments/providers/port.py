@@ -13,6 +13,8 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from payments.callback import Reading
+from payments.providers.facts import Facts
+from payments.providers.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +155,17 @@ class Acknowledgement:
 class Provider(Protocol):
     """One provider's protocol."""
 
+    @property
+    def facts(self) -> Facts:
+        """What people should know of it."""
+
     #: Whether callbacks move nothing until the provider's API has confirmed them, unless the
     #: account says otherwise. True wherever the signature vouches for nothing.
     confirmation_by_default: bool
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the protocol, in words."""
 
     def check_settings(self, account: Account) -> None:
         """Refuse a configuration that could not be safe or could not work.

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from orders.strict_json import at
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -40,6 +40,7 @@ FACTS: Final = Facts(
     settings="order, customer_bears_fee",
     source="https://razorpay.com/docs/webhooks/",
     evidence="documentation; SDK 2.0 verifies the samples; one official sample",
+    keys=(KeyFact("signature", "the secret that was set for the webhook"),),
 )
 
 

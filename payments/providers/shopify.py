@@ -20,7 +20,7 @@ from typing import Any, Final
 from orders.money import Money, NotMoney, from_major
 from orders.strict_json import JsonObject, StrictJsonError, at, mapping, required, text
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, ModeRule, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -41,6 +41,7 @@ FACTS: Final = Facts(
     settings="order",
     source="https://shopify.dev/docs/apps/build/webhooks",
     evidence="documentation; SDK 1.0 verifies the samples",
+    keys=(KeyFact("signature", "the app's client secret"),),
 )
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -36,6 +36,7 @@ FACTS: Final = Facts(
     settings="order",
     source="https://developer.squareup.com/docs/webhooks/overview",
     evidence="documentation; SDK 46 verifies the samples; five official samples",
+    keys=(KeyFact("signature", "the webhook subscription's signature key"),),
 )
 
 _PAYMENT_STATES: Final = {

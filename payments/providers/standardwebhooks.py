@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from payments.callback import Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap
 from payments.providers.field_map_settings import field_map
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
@@ -67,6 +67,7 @@ FACTS: Final = Facts(
     settings="fields",
     source="https://www.standardwebhooks.com",
     evidence="specification 1.0.0; SDK 1.1 signs and verifies the samples; one official sample",
+    keys=(KeyFact("signature", "the endpoint's secret: whsec_ and base64"),),
 )
 SVIX_FACTS: Final = replace(
     FACTS,

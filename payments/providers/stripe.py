@@ -27,7 +27,7 @@ from orders.strict_json import (
 )
 from payments.callback import PROVIDER_ID, Callback, Invalid, Kind, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
 from payments.providers.hmac_verify import KEY_PURPOSE, verify
 from payments.providers.options import Options
@@ -74,6 +74,7 @@ FACTS: Final = Facts(
     settings="order_key",
     source="https://docs.stripe.com/webhooks",
     evidence="documentation; SDK 16 signs and verifies the samples",
+    keys=(KeyFact("signature", "the endpoint's signing secret, with its whsec_"),),
 )
 
 

@@ -23,7 +23,7 @@ from typing import Final
 from orders.money import NotMoney
 from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.options import Options
 from payments.providers.port import (
     CERTIFICATE_PURPOSE,
@@ -53,6 +53,7 @@ FACTS: Final = Facts(
     refund="queryId of the refund; origQryId is linked",
     source="https://open.unionpay.com/tjweb/acproduct/APIList?apiservId=448",
     evidence="one published sandbox message with its certificate; the retries are hearsay",
+    keys=(KeyFact("certificate", "CFCA's middle and root certificate in PEM, a key each"),),
 )
 UNSIGNED: Final = (b"signature",)
 VERSION: Final = b"5.1.0"

@@ -26,7 +26,7 @@ from typing import Final
 
 from orders.money import NotMoney
 from payments.callback import Invalid, Reading, Unreadable
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.flat_xml import NotFlatXml, parse_flat_xml
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
@@ -60,6 +60,8 @@ FACTS: Final = Facts(
     settings="legacy_md5, appids",
     source="https://pay.weixin.qq.com/wiki/doc/api/jsapi.php?chapter=9_7",
     evidence="a community SDK made the samples; the documentation was not read again",
+    keys=(KeyFact("signature", "the API key, 32 letters and digits"),),
+    assurance="WHOLE; refund notices NONE",
 )
 UNSIGNED: Final = (b"sign",)
 _API_KEY_BYTES: Final = 32

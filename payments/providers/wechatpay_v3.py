@@ -30,7 +30,7 @@ from typing import Final
 from orders.money import NotMoney
 from orders.strict_json import StrictJsonError, identifier, parse, required
 from payments.callback import PROVIDER_ID, Invalid, Reading, Unreadable
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
 from payments.providers.port import (
@@ -72,6 +72,11 @@ FACTS: Final = Facts(
     settings="appids",
     source="https://pay.weixin.qq.com/doc/v3/merchant/4012791861",
     evidence="documentation; SDK 2.0 made the samples; one official sample",
+    keys=(
+        KeyFact("signature", "WeChat Pay's public key; the key id is PUB_KEY_ID_..", needed=False),
+        KeyFact("certificate", "a platform certificate in PEM, until those end", needed=False),
+        KeyFact("decryption", "the APIv3 key, 32 letters and digits"),
+    ),
 )
 
 PUBLIC_KEY_PREFIX: Final = "PUB_KEY_ID_"

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from orders.strict_json import JsonObject
 from payments.callback import Kind
-from payments.providers.facts import Facts
+from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.mapped_events import MappedEvents, Settings
 from payments.providers.stated_money import MAJOR
@@ -33,6 +33,8 @@ FACTS: Final = Facts(
     settings="order",
     source="https://docs.xendit.co/docs/handling-webhooks",
     evidence="documentation; samples made by hand",
+    keys=(KeyFact("signature", "the webhook verification token"),),
+    assurance="NONE",
 )
 
 
