@@ -14,7 +14,6 @@ from typing import Any, Final, Protocol
 
 from payments.callback import Reading
 from payments.providers.facts import Facts
-from payments.providers.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +161,6 @@ class Provider(Protocol):
     #: Whether callbacks move nothing until the provider's API has confirmed them, unless the
     #: account says otherwise. True wherever the signature vouches for nothing.
     confirmation_by_default: bool
-
-    @property
-    def facts(self) -> Facts:
-        """What is known of the protocol, in words."""
 
     def check_settings(self, account: Account) -> None:
         """Refuse a configuration that could not be safe or could not work.
