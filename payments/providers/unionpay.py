@@ -24,11 +24,13 @@ from orders.money import NotMoney
 from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
 from payments.providers.facts import Facts, KeyFact
+from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
 from payments.providers.port import (
     CERTIFICATE_PURPOSE,
     Account,
     Acknowledgement,
+    Misconfigured,
     Reason,
     Rejected,
     Reply,
@@ -72,6 +74,11 @@ class UnionPay:
         for key in account.keys:
             if key.purpose == CERTIFICATE_PURPOSE:
                 certificate(key)
+            elif key.purpose == KEY_PURPOSE:
+                raise Misconfigured(
+                    f"key {key.key_id!r} would verify nothing: UnionPay's messages bring their key"
+                    f" along; give the certificates that vouch for it, purpose {CERTIFICATE_PURPOSE}"
+                )
 
     def authenticate(
         self, request: SignedRequest, account: Account, *, now: datetime

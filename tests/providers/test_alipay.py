@@ -210,3 +210,8 @@ def test_while_the_key_changes_either_verifies_and_a_retired_one_does_not() -> N
     assert sender.authenticate(sender.genuine()) == Verified("old")
     after = NOW + timedelta(seconds=1)
     assert sender.authenticate(sender.genuine(), after) == Rejected(Reason.SIGNATURE_WRONG)
+
+
+def test_a_key_that_could_prove_nothing_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="'k9' is not a public key"):
+        ALIPAY.check_settings(SENDER.with_keys(Key("k9", "signature", b"x")).account)

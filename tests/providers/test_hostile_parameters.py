@@ -100,6 +100,11 @@ def test_an_account_without_keys_accepts_nothing(sender: Sender) -> None:
     assert sender.with_keys().authenticate(sender.genuine()) == Rejected(Reason.NO_KEY)
 
 
+def test_a_key_for_another_purpose_proves_nothing(sender: Sender) -> None:
+    keys = (replace(key, purpose="other") for key in sender.account.keys)
+    assert sender.with_keys(*keys).authenticate(sender.genuine()) == Rejected(Reason.NO_KEY)
+
+
 def test_an_empty_or_broken_key_proves_nothing(sender: Sender) -> None:
     for material in (b"", b"x", b"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"):
         keys = (replace(key, material=material) for key in sender.account.keys)

@@ -95,6 +95,20 @@ def test_numbers_that_sign_nothing_are_refused(key: RSAPrivateKey) -> None:
     assert not is_signed(key.public_key(), MESSAGE, written(0, length=0))
 
 
+def test_a_signature_has_one_spelling(key: RSAPrivateKey) -> None:
+    given = signature(key, MESSAGE)
+    assert given.endswith(b"==")
+    alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    last = alphabet.index(given[-3])
+    assert last % 16 == 0
+    for spare in range(1, 16):
+        spelled = given[:-3] + alphabet[last + spare : last + spare + 1] + b"=="
+        assert base64.b64decode(spelled) == base64.b64decode(given)
+        assert not is_signed(key.public_key(), MESSAGE, spelled)
+    for spelled in (given[:-2], given + b"\n", b"!" + given, given[:4] + b"\r\n" + given[4:]):
+        assert not is_signed(key.public_key(), MESSAGE, spelled)
+
+
 def test_a_signature_plus_the_modulus_is_not_the_signature(key: RSAPrivateKey) -> None:
     honest = int.from_bytes(base64.b64decode(signature(key, MESSAGE)), "big")
     larger = honest + key.public_key().public_numbers().n
@@ -129,8 +143,17 @@ def test_other_keys_are_refused_when_they_are_configured(key: RSAPrivateKey) -> 
     pem = curve.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     with pytest.raises(Misconfigured, match="'k9' is not an RSA key"):
         public_key(Key("k9", "signature", pem))
+    bare = b"".join(public_pem(key).splitlines()[1:-1])
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    for material in (b"", b"x", b"MIIB", public_pem(key)[:-60], private, "密钥".encode()):
+    for material in (
+        b"",
+        b"x",
+        b"MIIB",
+        public_pem(key)[:-60],
+        b"!" + bare,
+        private,
+        "密钥".encode(),
+    ):
         with pytest.raises(Misconfigured, match="'k9' is not a public key") as caught:
             public_key(Key("k9", "signature", material))
         assert "PRIVATE" not in str(caught.value)

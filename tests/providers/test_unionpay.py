@@ -227,5 +227,7 @@ def test_the_answer_is_a_status() -> None:
 def test_what_is_no_certificate_and_what_is_no_setting_are_refused() -> None:
     with pytest.raises(Misconfigured, match="'k9' is not a certificate in PEM"):
         UNIONPAY.check_settings(SENDER.with_keys(Key("k9", "certificate", b"x")).account)
+    with pytest.raises(Misconfigured, match="'k9' would verify nothing"):
+        UNIONPAY.check_settings(SENDER.with_keys(Key("k9", "signature", b"x")).account)
     with pytest.raises(Misconfigured, match=r"settings.cn is not a known setting"):
         UNIONPAY.check_settings(replace(SENDER.account, settings={"cn": "x"}))
