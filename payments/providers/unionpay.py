@@ -77,7 +77,7 @@ class UnionPay:
             elif key.purpose == KEY_PURPOSE:
                 raise Misconfigured(
                     f"key {key.key_id!r} would verify nothing: UnionPay's messages bring their key"
-                    f" along; give the certificates that vouch for it, purpose {CERTIFICATE_PURPOSE}"
+                    f" along; give the certificates that vouch for it, as {CERTIFICATE_PURPOSE}"
                 )
 
     def authenticate(
