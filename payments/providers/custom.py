@@ -68,14 +68,14 @@ class Custom:
     ) -> Verified | Rejected:
         """Check the signature by the account's scheme."""
         try:
-            return verify(_scheme(account), request, account, now=now)
+            return verify(scheme_of(account), request, account, now=now)
         except Misconfigured:
             return Rejected(Reason.MISCONFIGURED)
 
     def read(self, request: SignedRequest, account: Account) -> Sequence[Reading]:
         """The one event in the request."""
         try:
-            id_header, fields = _scheme(account).id_header, _fields(account)
+            id_header, fields = scheme_of(account).id_header, _fields(account)
         except Misconfigured as error:
             return [Unreadable(str(error), sha256(request.body).hexdigest())]
         return [fields.read(request.body, signed_id=request.header(id_header) or "")]
@@ -88,7 +88,8 @@ class Custom:
         return BY_STATUS[reply]
 
 
-def _scheme(account: Account) -> HmacScheme:
+def scheme_of(account: Account) -> HmacScheme:
+    """How the account's provider signs. Raises Misconfigured."""
     return hmac_scheme(Options(account.settings, "settings").section("scheme"))
 
 

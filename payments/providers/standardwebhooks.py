@@ -86,13 +86,14 @@ class StandardWebhooks:
     def __init__(self, *families: str, facts: Facts = FACTS) -> None:
         self.facts = facts
         self._schemes = tuple(_scheme(family) for family in families)
+        self.scheme = self._schemes[0]
 
     def check_settings(self, account: Account) -> None:
         """Refuse a map that cannot work, and keys that are not base64 or too short."""
         _fields(account)
         for key in account.keys:
             if key.purpose == KEY_PURPOSE:
-                self._schemes[0].check_key(key)
+                self.scheme.check_key(key)
 
     def authenticate(
         self, request: SignedRequest, account: Account, *, now: datetime

@@ -52,7 +52,7 @@ from payments.providers.times import instant
 
 SECRET_PREFIX: Final = b"whsec_"
 _AMOUNTS: Final = AmountRule("minor", EXPONENTS)
-_SCHEME: Final = HmacScheme(
+SCHEME: Final = HmacScheme(
     message=("timestamp", b".", "body"),
     signature=SignatureRule(header="stripe-signature", format="kv", key="v1"),
     timestamp=TimestampRule(item="t"),
@@ -82,6 +82,7 @@ class Stripe:
     """The provider; see the module."""
 
     facts = FACTS
+    scheme = SCHEME
     confirmation_by_default = False
 
     def check_settings(self, account: Account) -> None:
@@ -99,13 +100,13 @@ class Stripe:
                 )
             # The prefix is part of the key, but nobody has to guess it.
             bare = replace(key, material=key.material.removeprefix(SECRET_PREFIX))
-            _SCHEME.check_key(bare)
+            SCHEME.check_key(bare)
 
     def authenticate(
         self, request: SignedRequest, account: Account, *, now: datetime
     ) -> Verified | Rejected:
         """Check ``Stripe-Signature``."""
-        return verify(_SCHEME, request, account, now=now)
+        return verify(SCHEME, request, account, now=now)
 
     def read(self, request: SignedRequest, account: Account) -> Sequence[Reading]:
         """The one event in the request."""

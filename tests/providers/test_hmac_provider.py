@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 from payments.callback import Callback
+from payments.providers import custom
 from payments.providers.hmac_provider import HmacProvider
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
 from payments.providers.hmac_sign import sign
 from payments.providers.port import Key, Misconfigured, Verified
 from payments.providers.registry import PROVIDERS
+from payments.providers.standardwebhooks import StandardWebhooks
+from payments.providers.stripe import Stripe
 from tests import signing
 from tests.providers.hmac_senders import NOW, SENDERS, Sender, read_one
 
@@ -25,6 +28,12 @@ def sender(request: pytest.FixtureRequest) -> Sender:
 
 def declared(sender: Sender) -> HmacProvider:
     return DECLARED[sender.name]
+
+
+def scheme_of(sender: Sender) -> HmacScheme:
+    if isinstance(sender.provider, HmacProvider | Stripe | StandardWebhooks):
+        return sender.provider.scheme
+    return custom.scheme_of(sender.account)
 
 
 def test_there_are_declared_providers() -> None:
@@ -80,9 +89,16 @@ def test_an_order_setting_replaces_the_default_place(sender: Sender) -> None:
     assert read_one(sender, event, order=["/nowhere", "/mine/a~1b"]).order_no == "M-7"
 
 
-def test_what_is_signed_by_the_declaration_is_what_others_sign(sender: Sender) -> None:
+@pytest.mark.parametrize("name", sorted(SENDERS))
+def test_what_is_signed_by_the_declaration_is_what_others_sign(name: str) -> None:
+    sender = SENDERS[name]
     signed = sign(
-        declared(sender).scheme, sender.secret.encode(), sender.body, now=NOW, url=sender.url
+        scheme_of(sender),
+        sender.secret.encode(),
+        sender.body,
+        now=NOW,
+        message_id="msg_1",
+        url=sender.url,
     )
     assert signed == dict(sender.genuine().headers)
     assert sender.authenticate(signing.as_request(sender.body, signed, sender.url)) == Verified(
@@ -90,23 +106,12 @@ def test_what_is_signed_by_the_declaration_is_what_others_sign(sender: Sender) -
     )
 
 
-def test_the_signer_speaks_standard_webhooks_and_milliseconds() -> None:
-    scheme = HmacScheme(
-        key_encoding="base64",
-        key_prefix="whsec_",
-        message=("id", b".", "timestamp", b".", "body"),
-        signature=SignatureRule(
-            header="webhook-signature", format="versioned", version="v1", encoding="base64"
-        ),
-        timestamp=TimestampRule(header="webhook-timestamp"),
-        id_header="webhook-id",
+def test_the_signer_writes_milliseconds_where_they_are_signed() -> None:
+    scheme = replace(
+        scheme_of(SENDERS["standardwebhooks"]),
+        timestamp=TimestampRule(header="webhook-timestamp", unit="ms"),
     )
-    secret = signing.STANDARD_SECRET
-    expected = signing.signed_standard_webhooks(b"{}", secret, NOW, message_id="msg_7")
-    signed = sign(scheme, secret.encode(), b"{}", now=NOW, message_id="msg_7")
-    assert signed == {name.lower(): value for name, value in expected.items()}
-    milliseconds = replace(scheme, timestamp=TimestampRule(header="webhook-timestamp", unit="ms"))
-    headers = sign(milliseconds, secret.encode(), b"{}", now=NOW, message_id="m")
+    headers = sign(scheme, signing.STANDARD_SECRET.encode(), b"{}", now=NOW, message_id="m")
     assert headers["webhook-timestamp"] == f"{int(NOW.timestamp())}000"
 
 
