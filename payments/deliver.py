@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+import httpx2
 import structlog
 from django.db import InterfaceError, OperationalError
 
@@ -32,13 +33,19 @@ log = structlog.get_logger(__name__)
 READ_ONLY: Final = "25006"
 
 
-def deliver(request: SignedRequest, endpoint: Endpoint, *, now: datetime) -> Reply:
-    """Take one request, and say what to tell the provider.
+def deliver(
+    request: SignedRequest,
+    endpoint: Endpoint,
+    *,
+    now: datetime,
+    client: httpx2.Client | None = None,
+) -> Reply:
+    """Take one request, and say what to tell the provider; `client` fetches certificates.
 
     Raises whatever prevented storing it: OperationalError, CertificateUnavailable and the like;
     the provider is then told to send it again.
     """
-    verdict, account = _authenticate(request, endpoint, now)
+    verdict, account = _authenticate(request, endpoint, now, client)
     match verdict:
         case Rejected():
             _log_refusal(request, endpoint, reason=verdict.reason)
@@ -57,12 +64,12 @@ def deliver(request: SignedRequest, endpoint: Endpoint, *, now: datetime) -> Rep
 
 
 def _authenticate(
-    request: SignedRequest, endpoint: Endpoint, now: datetime
+    request: SignedRequest, endpoint: Endpoint, now: datetime, client: httpx2.Client | None
 ) -> tuple[Verdict, Account]:
     account = endpoint.account
     verdict = endpoint.provider.authenticate(request, account, now=now)
     if isinstance(verdict, CertificateNeeded):
-        pem = certificates.fetch(verdict.url, now=now)
+        pem = certificates.fetch(verdict.url, now=now, client=client)
         key = Key(key_id=verdict.url, purpose=CERTIFICATE_PURPOSE, material=pem)
         account = replace(account, keys=(*account.keys, key))
         verdict = endpoint.provider.authenticate(request, account, now=now)

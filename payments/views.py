@@ -6,6 +6,7 @@ import secrets
 from http import HTTPStatus
 from typing import Final
 
+import httpx2
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
@@ -38,6 +39,8 @@ class CallbackView(View):
     no cookie and no parser here: `request.body` is the evidence.
     """
 
+    #: Fetches certificates; None is one of their own for each.
+    certificate_client: httpx2.Client | None = None
     http_method_names = ["post", "get", "head"]  # noqa: RUF012 - as the base class declares it
 
     def get(self, request: HttpRequest, provider: str, account: str) -> HttpResponse:
@@ -66,7 +69,12 @@ class CallbackView(View):
                 hmac.digest(_DECOY_SECRET, body, "sha256")
                 log.info("callback to unknown address", provider=provider, account=account)
                 return _response(UNKNOWN)
-            reply = deliver(_signed(request, body), endpoint, now=timezone.now())
+            reply = deliver(
+                _signed(request, body),
+                endpoint,
+                now=timezone.now(),
+                client=self.certificate_client,
+            )
         except Exception as error:  # noqa: BLE001 - whatever failed, it was not stored
             log_failure(error)
             reply = Reply.UNAVAILABLE
