@@ -10,7 +10,8 @@ from typing import Final
 
 from bench.placed import AMOUNT_MINOR, CURRENCY, MERCHANT, order_no
 from orders.models import Merchant
-from payments.accounts import open_account
+from payments.opening import open_account
+from payments.providers.port import Key
 
 ACCOUNT: Final = "bench"
 
@@ -54,8 +55,7 @@ def set_up(port: int) -> tuple[Merchant, PretendStripe]:
         account_no="acct_bench",
         live=False,
         settings={},
-        secret=secret,
-        key_id="first",
+        keys=[Key("first", "signature", secret)],
     )
     return merchant, PretendStripe(port=port, secret=secret)
 

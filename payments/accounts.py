@@ -2,17 +2,14 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
-from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import connection
 
-from orders.models import Merchant
 from payments import vault
-from payments.models import AccountKey, ProviderAccount
+from payments.models import AccountKey
 from payments.providers import registry
-from payments.providers.port import Account, Key, Misconfigured, Provider
+from payments.providers.port import Account, Key, Provider
 
 # One statement for the account and all its keys: this runs for every request, signed or not.
 _FIND_SQL: Final = """
@@ -68,87 +65,9 @@ def find_endpoint(provider_name: str, name: str) -> Endpoint | None:
     )
 
 
-@transaction.atomic(durable=True)
-def open_account(
-    *,
-    merchant: Merchant,
-    provider_name: str,
-    name: str,
-    account_no: str,
-    live: bool,
-    settings: dict[str, Any],
-    secret: bytes,
-    key_id: str,
-) -> ProviderAccount:
-    """Create an account with its first key.
-
-    Raises Misconfigured if the provider refuses the settings or the secret, or a name could
-    not be called; IntegrityError if the endpoint or the account exists already.
-    """
-    provider = registry.find(provider_name)
-    if provider is None:
-        known = ", ".join(registry.names())
-        raise Misconfigured(f"unknown provider {provider_name!r}; known are: {known}")
-    key = Key(key_id=key_id, purpose="signature", material=secret)
-    provider.check_settings(
-        Account(account_no=account_no, live=live, settings=settings, keys=(key,))
-    )
-    account = ProviderAccount(
-        merchant=merchant,
-        provider=provider_name,
-        name=name,
-        account_no=account_no,
-        live=live,
-        settings=settings,
-    )
-    _save(account)
-    _save(AccountKey(account=account, key_id=key_id, material=vault.seal(secret)))
-    return account
-
-
-def add_key(
-    account: ProviderAccount,
-    *,
-    key_id: str,
-    secret: bytes,
-    not_before: datetime | None = None,
-    not_after: datetime | None = None,
-) -> AccountKey:
-    """Give an account one more key, so that secrets can be rotated without a gap.
-
-    Raises Misconfigured if the provider refuses the secret.
-    """
-    provider = registry.find(account.provider)
-    if provider is None:
-        raise Misconfigured(f"unknown provider {account.provider!r}")
-    key = Key(key_id=key_id, purpose="signature", material=secret)
-    provider.check_settings(
-        Account(
-            account_no=account.account_no,
-            live=account.live,
-            settings=account.settings,
-            keys=(key,),
-        )
-    )
-    added = AccountKey(
-        account=account,
-        key_id=key_id,
-        material=vault.seal(secret),
-        not_before=not_before,
-        not_after=not_after,
-    )
-    _save(added)
-    return added
-
-
-def _save(row: ProviderAccount | AccountKey) -> None:
-    try:
-        # What is unique is decided by the insert.
-        row.full_clean(validate_unique=False, validate_constraints=False)
-    except ValidationError as error:
-        problems = [f"{name}: {' '.join(words)}" for name, words in error.message_dict.items()]
-        raise Misconfigured(" ".join(problems)) from error
-    row.save(force_insert=True)
+def stored_key(row: AccountKey) -> Key:
+    """The key in a row. Raises Undecryptable."""
+    return _key((row.key_id, row.purpose, row.material, row.not_before, row.not_after))
 
 
 def _key(columns: tuple[Any, ...]) -> Key:

@@ -10,8 +10,9 @@ from config.demo.provider import ACCOUNT_SETTINGS, PretendProvider
 from orders import api_keys
 from orders.models import Merchant
 from payments import vault
-from payments.accounts import open_account
 from payments.models import AccountKey, ProviderAccount
+from payments.opening import open_account
+from payments.providers.port import Key
 
 MERCHANT = "demo"
 ACCOUNT = "demo"
@@ -48,8 +49,7 @@ def set_up(base_url: str) -> Shop:
             account_no=ACCOUNT,
             live=False,
             settings=ACCOUNT_SETTINGS,
-            secret=secrets.token_urlsafe(32).encode(),
-            key_id="first",
+            keys=[Key("first", "signature", secrets.token_urlsafe(32).encode())],
         )
     if not User.objects.filter(username=ADMIN).exists():
         made["Password"] = secrets.token_urlsafe(12)

@@ -13,10 +13,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from payments.accounts import stored_key
 from payments.models import AccountKey, Delivery, ProviderAccount
+from payments.providers.port import Key
 from tests import processes
 from tests.factories import STRIPE_SECRET, MerchantFactory, ProviderAccountFactory
 from tests.payments.over_http import custom_body, stripe_paid
+from tests.providers.rsa_senders import private_key, public_pem, unionpay_chain
 from tests.signing import CUSTOM_SECRET, CUSTOM_SETTINGS, signed_custom, signed_stripe
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -102,6 +105,114 @@ def test_a_custom_account_is_made_from_a_file(terminal: Terminal, tmp_path: Path
     assert _post(ProviderAccount.objects.get(), body, signed_custom(body)) == 200
 
 
+PUBLIC_KEY_ID = "PUB_KEY_ID_0114232134912410000000000000"
+
+
+def wechatpay_keys(folder: Path) -> list[str]:
+    """What names an account's two keys, each in a file."""
+    (folder / "public.pem").write_bytes(public_pem(private_key("wechatpay")))
+    (folder / "apiv3").write_bytes(b"0123456789abcdef0123456789ABCDEF\n")
+    return [
+        f"--key=signature:{PUBLIC_KEY_ID}:{folder / 'public.pem'}",
+        f"--key=decryption:2026:{folder / 'apiv3'}",
+    ]
+
+
+def test_an_account_is_made_with_several_keys(terminal: Terminal, tmp_path: Path) -> None:
+    MerchantFactory.create(code="acme")
+
+    terminal.run(*create(*wechatpay_keys(tmp_path), "--confirm", provider="wechatpay_v3"))
+
+    account = ProviderAccount.objects.get()
+    assert account.confirm is True
+    assert [stored_key(row) for row in account.keys.order_by("id")] == [
+        Key(PUBLIC_KEY_ID, "signature", public_pem(private_key("wechatpay")).rstrip(b"\n")),
+        Key("2026", "decryption", b"0123456789abcdef0123456789ABCDEF"),
+    ]
+
+
+def test_a_provider_without_keys_asks_for_none(terminal: Terminal) -> None:
+    MerchantFactory.create(code="acme")
+
+    terminal.run(*create(provider="mollie_classic"), secret="must not be read")
+
+    account = ProviderAccount.objects.get()
+    assert (account.confirm, account.keys.count()) == (None, 0)
+
+
+def test_a_key_of_the_providers_only_purpose_needs_not_name_it(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    MerchantFactory.create(code="acme")
+    middle, root = (tmp_path / name for name in ("middle.pem", "root.pem"))
+    middle.write_bytes(unionpay_chain()[1])
+    root.write_bytes(unionpay_chain()[2])
+    terminal.run(*create(f"--key-file={middle}", "--key-id=middle", provider="unionpay"))
+
+    said = terminal.run("add_key", "unionpay/main", "--key-id=root", f"--key-file={root}")
+
+    assert said == "unionpay/main now also has, as certificate, key root.\n"
+    keys = AccountKey.objects.order_by("id").values_list("purpose", "key_id")
+    assert list(keys) == [("certificate", "middle"), ("certificate", "root")]
+
+
+def test_an_account_that_lacks_a_key_is_refused(terminal: Terminal, tmp_path: Path) -> None:
+    MerchantFactory.create(code="acme")
+    public, _ = wechatpay_keys(tmp_path)
+
+    said = terminal.refused(*create(public, provider="wechatpay_v3"))
+
+    assert said == (
+        "a key with purpose decryption is missing: the APIv3 key, 32 letters and digits"
+    )
+    assert ProviderAccount.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    {
+        "signature:PUB_KEY_ID_1": "is not PURPOSE:KEY_ID:FILE",
+        "signature::file": "is not PURPOSE:KEY_ID:FILE",
+        "signature:PUB_KEY_ID_1:/nonexistent": "/nonexistent: No such file or directory",
+    }.items(),
+)
+def test_a_key_that_is_not_there_is_refused(terminal: Terminal, written: str, words: str) -> None:
+    MerchantFactory.create(code="acme")
+
+    assert words in terminal.refused(*create(f"--key={written}", provider="wechatpay_v3"))
+
+
+def test_a_new_key_is_judged_together_with_those_that_there_are(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    MerchantFactory.create(code="acme")
+    terminal.run(*create(*wechatpay_keys(tmp_path), provider="wechatpay_v3"))
+    AccountKey.objects.filter(purpose="decryption").delete()
+    new = ("add_key", "wechatpay_v3/main", "--key-id=PUB_KEY_ID_2")
+    file = f"--key-file={tmp_path / 'public.pem'}"
+
+    said = [terminal.refused(*new, file), terminal.refused(*new, file, "--purpose=signature")]
+
+    assert said == [
+        "say what the key is for, by --purpose: signature, certificate, decryption",
+        "a key with purpose decryption is missing: the APIv3 key, 32 letters and digits",
+    ]
+    assert AccountKey.objects.count() == 1
+
+
+def test_a_key_is_ended_for_one_purpose(terminal: Terminal, tmp_path: Path) -> None:
+    MerchantFactory.create(code="acme")
+    terminal.run(*create(*wechatpay_keys(tmp_path), provider="wechatpay_v3"))
+    AccountKey.objects.filter(purpose="decryption").update(key_id=PUBLIC_KEY_ID)
+    end = "2026-12-07T00:00:00+00:00"
+    ended = (f"--retire={PUBLIC_KEY_ID}", f"--not-after={end}", "--purpose=decryption")
+
+    terminal.run("add_key", "wechatpay_v3/main", *ended)
+
+    (row,) = AccountKey.objects.exclude(not_after=None)
+    assert (row.purpose, row.not_after) == ("decryption", datetime.fromisoformat(end))
+
+
 REFUSED: dict[str, tuple[tuple[str, ...], str, str]] = {
     "another merchant": (
         ("create_account", "nobody", "stripe", "x", "--account-no=1", "--live"),
@@ -122,6 +233,16 @@ REFUSED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "account_no: ",
     ),
     "no scheme": (create(provider="custom"), CUSTOM_SECRET, "settings.scheme is missing"),
+    "a purpose that is another's": (
+        create("--purpose=decryption"),
+        STRIPE_SECRET,
+        "this provider has no keys with purpose 'decryption'; it has: signature",
+    ),
+    "what nobody signs, at once": (
+        create("--no-confirm", provider="xendit"),
+        "xnd_tests_0123456789",
+        "xendit signs nothing, so nothing moves before its API has confirmed it",
+    ),
     "no such file": (create("--settings-file=/nonexistent"), STRIPE_SECRET, "/nonexistent: "),
 }
 

@@ -11,10 +11,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
 from django.utils.dateparse import parse_datetime
 
-from payments.accounts import add_key
-from payments.management.commands.create_account import read_secret
+from payments.management.commands.create_account import add_material_arguments, one_key
 from payments.models import ProviderAccount
+from payments.opening import add_key
+from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.port import Misconfigured
+from payments.vault import Undecryptable
 
 
 class Command(BaseCommand):
@@ -34,6 +36,7 @@ class Command(BaseCommand):
         what.add_argument("--key-id", help="how deliveries will name the new key")
         what.add_argument("--retire", metavar="KEY_ID", help="end an old key's validity instead")
         parser.add_argument("--not-after", type=parse_datetime, help="RFC 3339, for --retire")
+        add_material_arguments(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Add or retire."""
@@ -45,17 +48,22 @@ class Command(BaseCommand):
             self._retire(account, options)
             return
         try:
-            add_key(account, key_id=options["key_id"], secret=read_secret())
-        except Misconfigured as error:
+            key = one_key(provider, options)
+            add_key(account, key)
+        except (Misconfigured, Undecryptable) as error:
             raise CommandError(str(error)) from error
         except IntegrityError as error:
             raise CommandError(f"Key {options['key_id']!r} exists already.") from error
-        self.stdout.write(f"{account} now also verifies with key {options['key_id']}.")
+        uses = "verifies with" if key.purpose == KEY_PURPOSE else f"has, as {key.purpose},"
+        self.stdout.write(f"{account} now also {uses} key {key.key_id}.")
 
     def _retire(self, account: ProviderAccount, options: dict[str, Any]) -> None:
         end = options["not_after"]
         if end is None or end.tzinfo is None:
             raise CommandError("--retire needs --not-after with a zone: 2026-12-07T00:00:00Z")
-        if not account.keys.filter(key_id=options["retire"]).update(not_after=end):
+        keys = account.keys.filter(key_id=options["retire"])
+        if options["purpose"]:
+            keys = keys.filter(purpose=options["purpose"])
+        if not keys.update(not_after=end):
             raise CommandError(f"{account} has no key {options['retire']!r}.")
         self.stdout.write(f"Key {options['retire']} of {account} ends at {end.isoformat()}.")

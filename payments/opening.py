@@ -1,0 +1,119 @@
+"""Open accounts at providers, and give them keys: the whole of it must be able to work."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from orders.models import Merchant
+from payments import vault
+from payments.accounts import stored_key
+from payments.models import AccountKey, ProviderAccount
+from payments.providers import registry
+from payments.providers.port import Account, Key, Misconfigured, Provider
+
+
+@transaction.atomic(durable=True)
+def open_account(
+    *,
+    merchant: Merchant,
+    provider_name: str,
+    name: str,
+    account_no: str,
+    live: bool,
+    settings: dict[str, Any],
+    keys: Sequence[Key],
+    confirm: bool | None = None,
+) -> ProviderAccount:
+    """Create an account with its keys; `confirm` None leaves it to the provider's default.
+
+    Raises Misconfigured if the provider refuses the settings or the keys, or a name could
+    not be called; IntegrityError if the endpoint or the account exists already.
+    """
+    provider = _known(provider_name)
+    _check(
+        provider,
+        Account(account_no=account_no, live=live, settings=settings, keys=tuple(keys)),
+    )
+    if confirm is False and provider.facts.tier == "hint":
+        raise Misconfigured(
+            f"{provider_name} signs nothing, so nothing moves before its API has confirmed it"
+        )
+    account = ProviderAccount(
+        merchant=merchant,
+        provider=provider_name,
+        name=name,
+        account_no=account_no,
+        live=live,
+        settings=settings,
+        confirm=confirm,
+    )
+    _save(account)
+    for key in keys:
+        _save(_row(account, key))
+    return account
+
+
+@transaction.atomic(durable=True)
+def add_key(account: ProviderAccount, key: Key) -> AccountKey:
+    """Give an account one more key, so that secrets can be rotated without a gap.
+
+    Raises Misconfigured if the provider refuses the keys that the account then has, and
+    IntegrityError if it has this one already.
+    """
+    ring = [stored_key(row) for row in account.keys.order_by("-id")]
+    _check(
+        _known(account.provider),
+        Account(
+            account_no=account.account_no,
+            live=account.live,
+            settings=account.settings,
+            keys=(key, *ring),
+        ),
+    )
+    added = _row(account, key)
+    _save(added)
+    return added
+
+
+def _known(provider_name: str) -> Provider:
+    provider = registry.find(provider_name)
+    if provider is None:
+        known = ", ".join(registry.names())
+        raise Misconfigured(f"unknown provider {provider_name!r}; known are: {known}")
+    return provider
+
+
+def _check(provider: Provider, account: Account) -> None:
+    """Refuse what could not work as a whole: an odd key would silently verify nothing."""
+    facts = {fact.purpose: fact for fact in provider.facts.keys}
+    given = {key.purpose for key in account.keys}
+    for purpose in sorted(given - facts.keys()):
+        known = ", ".join(facts) or "none"
+        raise Misconfigured(f"this provider has no keys with purpose {purpose!r}; it has: {known}")
+    for purpose, fact in facts.items():
+        if fact.needed and purpose not in given:
+            raise Misconfigured(f"a key with purpose {purpose} is missing: {fact.what}")
+    provider.check_settings(account)
+
+
+def _row(account: ProviderAccount, key: Key) -> AccountKey:
+    return AccountKey(
+        account=account,
+        purpose=key.purpose,
+        key_id=key.key_id,
+        material=vault.seal(key.material),
+        not_before=key.not_before,
+        not_after=key.not_after,
+    )
+
+
+def _save(row: ProviderAccount | AccountKey) -> None:
+    try:
+        # What is unique is decided by the insert.
+        row.full_clean(validate_unique=False, validate_constraints=False)
+    except ValidationError as error:
+        problems = [f"{name}: {' '.join(words)}" for name, words in error.message_dict.items()]
+        raise Misconfigured(" ".join(problems)) from error
+    row.save(force_insert=True)
