@@ -17,9 +17,12 @@ from cryptography import x509
 SECONDS_MAX: Final = 3.0
 BYTES_MAX: Final = 32 * 1024
 CACHED_MAX: Final = 32
+#: Anybody can name an address at a provider's host; more threads than this never wait for it.
+FETCHING_MAX: Final = 2
 
 _cache: OrderedDict[str, tuple[datetime, bytes]] = OrderedDict()
 _cache_lock: Final = threading.Lock()
+_fetching: Final = threading.BoundedSemaphore(FETCHING_MAX)
 
 
 class CertificateUnavailable(RuntimeError):
@@ -42,7 +45,12 @@ def fetch(
         ends_at, pem = _cache.get(url, (now, b""))
     if pem and now < ends_at:
         return pem
-    pem = _download(url, client, seconds)
+    if not _fetching.acquire(blocking=False):
+        raise CertificateUnavailable(f"{FETCHING_MAX} other certificates are being fetched")
+    try:
+        pem = _download(url, client, seconds)
+    finally:
+        _fetching.release()
     try:
         leaf = x509.load_pem_x509_certificates(pem)[0]
     except (ValueError, x509.InvalidVersion) as error:

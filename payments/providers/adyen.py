@@ -28,7 +28,7 @@ from orders.money import NotMoney
 from orders.strict_json import StrictJsonError, parse, text
 from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.adyen_events import callback_of, event_id_of
+from payments.providers.adyen_events import MEANINGS, callback_of, event_id_of
 from payments.providers.adyen_item import SCHEME, items_in, signed_fields, signing_key, usable
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
@@ -67,6 +67,7 @@ FACTS: Final = Facts(
     evidence="documentation; SDK 16 signs and verifies the samples; official samples",
     keys=(KeyFact("signature", "the webhook's HMAC key, hex"),),
     assurance="PARTIAL",
+    meanings=MEANINGS,
 )
 
 _PLATFORM_EVENT: Final = FieldMap(type=paths("/type"), amount_rule=MINOR, kinds={})

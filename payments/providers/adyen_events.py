@@ -61,6 +61,11 @@ _MEANINGS: Final[Mapping[str, _Meaning]] = {
     "PREARBITRATION_LOST": _Meaning(Kind.DISPUTE_LOST),
 }
 _IGNORED: Final = _Meaning(Kind.IGNORED)
+#: The same for people: by ``eventCode``, then by ``success``.
+MEANINGS: Final = {
+    event_code: {"true": meaning.success, "false": meaning.failure}
+    for event_code, meaning in _MEANINGS.items()
+}
 
 
 def event_id_of(item: Item) -> str:

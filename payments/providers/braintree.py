@@ -25,7 +25,12 @@ from typing import Final
 from orders.money import NotMoney, exponent_of
 from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
-from payments.providers.braintree_notification import NotANotification, callback_of, opened
+from payments.providers.braintree_notification import (
+    MEANINGS,
+    NotANotification,
+    callback_of,
+    opened,
+)
 from payments.providers.braintree_signature import PUBLIC_KEY, signature_of, verdict_on
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
@@ -59,6 +64,7 @@ FACTS: Final = Facts(
     source="https://developer.paypal.com/braintree/docs/guides/webhooks",
     evidence="documentation; SDK 4.48 makes and verifies the samples",
     keys=(KeyFact("signature", "the API's private key; the key id is its public key"),),
+    meanings=MEANINGS,
 )
 
 _PAYLOAD: Final = re.compile(rb"[A-Za-z0-9+/=\n]+")

@@ -50,6 +50,8 @@ _MEANINGS: Final[Mapping[str, _Meaning]] = {
     "dispute_auto_accepted": _Meaning(Kind.DISPUTE_LOST, "dispute"),
     "dispute_expired": _Meaning(Kind.DISPUTE_LOST, "dispute"),
 }
+#: The same for people, by ``kind``.
+MEANINGS: Final = {kind: meaning.kind for kind, meaning in _MEANINGS.items()}
 
 
 def opened(payload: bytes) -> Element:

@@ -33,7 +33,7 @@ from payments.providers.acknowledgement import BY_STATUS
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule
 from payments.providers.hmac_verify import KEY_PURPOSE
-from payments.providers.midtrans_status import callback_of, fits
+from payments.providers.midtrans_status import MEANINGS, callback_of, fits
 from payments.providers.options import Options
 from payments.providers.port import (
     Account,
@@ -63,6 +63,7 @@ FACTS: Final = Facts(
     evidence="documentation; samples made with sha512sum",
     keys=(KeyFact("signature", "the server key, or the signature secret if there is one"),),
     assurance="PARTIAL",
+    meanings=MEANINGS,
 )
 _FORMS: Final = (
     re.compile(r"[A-Za-z0-9._~:-]{1,64}", re.ASCII),

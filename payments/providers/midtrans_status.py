@@ -39,6 +39,11 @@ _STATUSES: Final[Mapping[str, _Status]] = {
     "chargeback": _status(Kind.DISPUTED, "200"),
     "partial_chargeback": _status(Kind.DISPUTED, "200"),
 }
+#: The same for people, by ``transaction_status``; a capture then by ``fraud_status``.
+MEANINGS: Final[Mapping[str, Kind | Mapping[str, Kind]]] = {
+    **{name: status.kind for name, status in _STATUSES.items()},
+    "capture": {"accept": Kind.PAID, "challenge": Kind.PENDING},
+}
 #: With an unknown status only these codes are known to be sent at all.
 _CODES: Final = frozenset().union(*(status.codes for status in _STATUSES.values()))
 

@@ -45,6 +45,7 @@ FACTS: Final = Facts(
     evidence="documentation; samples made by hand",
     keys=(),
     assurance="NONE",
+    meanings={"tr": Kind.PAID},
 )
 #: What is recorded as the key, where there is none.
 NO_KEY_ID: Final = "none"

@@ -68,6 +68,7 @@ class PayPal:
 
     confirmation_by_default = True
     facts = FACTS
+    events = EVENTS
 
     def check_settings(self, account: Account) -> None:
         """Refuse settings without a webhook id, and roots or certificates that are none."""

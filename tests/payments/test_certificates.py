@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -225,6 +225,29 @@ def test_no_more_certificates_are_kept_than_a_provider_has(host: Host) -> None:
     assert host.asked[-1] == "/good/0"
 
 
+def test_a_host_that_hangs_holds_few_threads_and_no_certificate_that_is_known(host: Host) -> None:
+    fetch(f"{host.url}/good", now=NOW)
+
+    def wait_in_vain() -> None:
+        with suppress(CertificateUnavailable):
+            fetch(f"{host.url}/hang", now=NOW)
+
+    hanging = [threading.Thread(target=wait_in_vain) for _ in range(certificates.FETCHING_MAX)]
+    for thread in hanging:
+        thread.start()
+    deadline = time.monotonic() + 5
+    while len(host.asked) <= certificates.FETCHING_MAX and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+    assert fetch(f"{host.url}/good", now=NOW) == GOOD
+    with pytest.raises(CertificateUnavailable, match="2 other certificates are being fetched"):
+        fetch(f"{host.url}/good/another", now=NOW)
+    host.over.set()
+    for thread in hanging:
+        thread.join()
+    assert fetch(f"{host.url}/good/another", now=NOW) == GOOD
+
+
 # The whole road: a callback whose certificate must be fetched first.
 
 
@@ -278,7 +301,9 @@ class Shop:
             content_type=headers.pop("content-type"),
             headers=headers,
         )
-        return self.view(sent, provider="paypal", account="main")
+        answer = self.view(sent, provider="paypal", account="main")
+        assert isinstance(answer, HttpResponse)
+        return answer
 
     def status(self) -> str:
         return Order.objects.get(pk=self.order.pk).status
