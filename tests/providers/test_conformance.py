@@ -16,27 +16,13 @@ from typing import Any
 
 import pytest
 
-from payments.callback import Callback, Kind, Reading
-from payments.providers.port import Provider, Verified
+from payments.providers.port import Verified
 from payments.providers.registry import PROVIDERS
-from tests.providers.vectors import Sample, samples_in
+from tests.providers.vectors import Sample, normalized, samples_in
 
 OWN = Path(__file__).parent.parent / "vectors"
 FOLDER = Path(os.environ.get("VECTORS_DIR") or OWN)
 SAMPLES = [sample for sample in samples_in(FOLDER) if sample.provider in PROVIDERS]
-
-KINDS = {
-    "paid": Kind.PAID,
-    "authorised": Kind.AUTHORIZED,
-    "pending": Kind.PENDING,
-    "failed": Kind.FAILED,
-    "closed": Kind.CLOSED,
-    "refunded": Kind.REFUNDED,
-    "refund_failed": Kind.REFUND_FAILED,
-    "disputed": Kind.DISPUTED,
-    "other": Kind.IGNORED,
-}
-
 
 #: Where we read something else on purpose; DIGEST is the digest of the body.
 DIGEST = "digest"
@@ -114,20 +100,3 @@ def differences(sample: Sample) -> dict[str, Any]:
     digest = sha256(sample.request.body).hexdigest()
     ours = OURS.get((sample.provider, sample.name), {})
     return {word: digest if value is DIGEST else value for word, value in ours.items()}
-
-
-def normalized(reading: Reading, expected: dict[str, Any], provider: Provider) -> dict[str, Any]:
-    """The reading in the words of the samples, as far as the sample has them."""
-    assert isinstance(reading, Callback), reading
-    words: dict[str, Any] = {
-        "event_id": reading.event_id if expected.get("event_id") else None,
-        "event_type": reading.event_type,
-        "outcome": next(word for word, kind in KINDS.items() if kind is reading.kind),
-        "provider_txn_id": reading.txn_no,
-        "merchant_order_no": reading.order_no,
-        "amount": reading.money.major if reading.money else None,
-        "currency": reading.money.currency if reading.money else None,
-        "account": reading.account_no,
-        "must_not_be_trusted_without_api_refetch": provider.confirmation_by_default,
-    }
-    return {word: words[word] for word in expected}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs
 
+from payments.callback import Callback, Kind, Reading
 from payments.providers.port import (
     CERTIFICATE_PURPOSE,
     Account,
@@ -19,6 +20,21 @@ from payments.providers.port import (
     Verdict,
 )
 from tests.signing import an_account
+
+#: The samples' words for what is told.
+KINDS: Final[Mapping[str, Kind]] = {
+    "paid": Kind.PAID,
+    "authorised": Kind.AUTHORIZED,
+    "pending": Kind.PENDING,
+    "failed": Kind.FAILED,
+    "closed": Kind.CLOSED,
+    "refunded": Kind.REFUNDED,
+    "refund_failed": Kind.REFUND_FAILED,
+    "disputed": Kind.DISPUTED,
+    "dispute_won": Kind.DISPUTE_WON,
+    "dispute_lost": Kind.DISPUTE_LOST,
+    "other": Kind.IGNORED,
+}
 
 
 @dataclass(frozen=True)
@@ -52,11 +68,32 @@ class Sample:
 def samples_in(folder: Path) -> list[Sample]:
     """All samples of the folder's files."""
     return [
-        _sample(document, case)
+        sample
         for path in sorted(folder.glob("*.json"))
-        for document in [json.loads(path.read_text(encoding="utf-8"))]
-        for case in document["cases"]
+        for sample in samples_of(json.loads(path.read_text(encoding="utf-8")))
     ]
+
+
+def samples_of(document: dict[str, Any]) -> list[Sample]:
+    """The samples of one file's content."""
+    return [_sample(document, case) for case in document["cases"]]
+
+
+def normalized(reading: Reading, expected: Mapping[str, Any], provider: Provider) -> dict[str, Any]:
+    """The reading in the words of the samples, as far as the sample has them."""
+    assert isinstance(reading, Callback), reading
+    words: dict[str, Any] = {
+        "event_id": reading.event_id if expected.get("event_id") else None,
+        "event_type": reading.event_type,
+        "outcome": next(word for word, kind in KINDS.items() if kind is reading.kind),
+        "provider_txn_id": reading.txn_no,
+        "merchant_order_no": reading.order_no,
+        "amount": reading.money.major if reading.money else None,
+        "currency": reading.money.currency if reading.money else None,
+        "account": reading.account_no,
+        "must_not_be_trusted_without_api_refetch": provider.confirmation_by_default,
+    }
+    return {word: words[word] for word in expected}
 
 
 def _sample(document: dict[str, Any], case: dict[str, Any]) -> Sample:
