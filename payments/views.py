@@ -4,7 +4,7 @@ import hmac
 import re
 import secrets
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 import httpx2
 import structlog
@@ -23,7 +23,8 @@ from payments.providers.port import Acknowledgement, Reply, SignedRequest
 
 log = structlog.get_logger(__name__)
 
-BODY_LENGTH_MAX: Final = 256 * 1024
+#: A batch of 250 events with their metadata does not fit in a quarter of this.
+BODY_LENGTH_MAX: Final = 1024 * 1024
 RETRY_AFTER_SECONDS: Final = "5"
 UNKNOWN: Final = Acknowledgement(status=404, body=b"No such address.\n")
 UNAVAILABLE: Final = Acknowledgement(status=503, body=b"Not stored; send it again.\n")
@@ -51,7 +52,11 @@ class CallbackView(View):
             log_failure(error)
             return _response(UNAVAILABLE)
         answer = endpoint and endpoint.provider.probe(request.GET.dict(), endpoint.account)
-        return _response(answer) if answer else HttpResponseNotAllowed(["POST"])
+        return _response(answer) if answer else self.http_method_not_allowed(request)
+
+    def http_method_not_allowed(self, *_args: Any, **_kwargs: Any) -> HttpResponse:
+        """405: callbacks are posted; that a provider may probe is nobody else's business."""
+        return HttpResponseNotAllowed(["POST"])
 
     def post(self, request: HttpRequest, provider: str, account: str) -> HttpResponse:
         """Take one delivery."""

@@ -36,9 +36,9 @@ def paid_json(**fields: str) -> str:
 
 
 def padded(shop: Shop, order_no: str) -> bytes:
-    """The largest body that is taken: 256 KiB."""
+    """The largest body that is taken: 1 MiB."""
     body = custom_body(order_no)
-    return call(shop.custom, body + b" " * (256 * 1024 - len(body)))
+    return call(shop.custom, body + b" " * (1024 * 1024 - len(body)))
 
 
 CONTENT = [

@@ -59,7 +59,7 @@ def smuggled(shop: Shop, order_no: str) -> bytes:
 
 def oversize(shop: Shop, order_no: str) -> bytes:
     body = custom_body(order_no)
-    return call(shop.custom, body + b" " * (256 * 1024 + 1 - len(body)))
+    return call(shop.custom, body + b" " * (1024 * 1024 + 1 - len(body)))
 
 
 def oversize_in_chunks(shop: Shop, order_no: str) -> bytes:
