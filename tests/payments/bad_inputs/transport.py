@@ -63,7 +63,7 @@ def oversize(shop: Shop, order_no: str) -> bytes:
 
 
 def oversize_in_chunks(shop: Shop, order_no: str) -> bytes:
-    body = custom_body(order_no) + b" " * (300 * 1024)
+    body = custom_body(order_no) + b" " * (1200 * 1024)
     return call(
         shop.custom,
         body,
@@ -126,7 +126,7 @@ TRANSPORT = [
     Case("D51 too many, in chunks", oversize_in_chunks, 411),
     *(
         Case(f"D51 {size} bytes announced", length(size), 413)
-        for size in ("262145", "10737418240", "999999999999")
+        for size in ("1048577", "10737418240", "999999999999")
     ),
     Case("D54 chunked", transferred("chunked"), 411),
     Case("D54 chunked, with a length", transferred("chunked", with_length=True), 411),
