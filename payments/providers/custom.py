@@ -75,7 +75,7 @@ class Custom:
     def read(self, request: SignedRequest, account: Account) -> Sequence[Reading]:
         """The one event in the request."""
         try:
-            id_header, fields = scheme_of(account).id_header, _fields(account)
+            id_header, fields = scheme_of(account).id_header, fields_of(account)
         except Misconfigured as error:
             return [Unreadable(str(error), sha256(request.body).hexdigest())]
         return [fields.read(request.body, signed_id=request.header(id_header) or "")]
@@ -93,5 +93,6 @@ def scheme_of(account: Account) -> HmacScheme:
     return hmac_scheme(Options(account.settings, "settings").section("scheme"))
 
 
-def _fields(account: Account) -> FieldMap:
+def fields_of(account: Account) -> FieldMap:
+    """The account's map of fields. Raises Misconfigured."""
     return field_map(Options(account.settings, "settings").section("fields"))

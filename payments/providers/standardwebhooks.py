@@ -90,7 +90,7 @@ class StandardWebhooks:
 
     def check_settings(self, account: Account) -> None:
         """Refuse a map that cannot work, and keys that are not base64 or too short."""
-        _fields(account)
+        fields_of(account)
         for key in account.keys:
             if key.purpose == KEY_PURPOSE:
                 self.scheme.check_key(key)
@@ -105,7 +105,7 @@ class StandardWebhooks:
         """The one event in the request."""
         signed_id = request.header(self._scheme_of(request).id_header) or ""
         try:
-            return [_fields(account).read(request.body, signed_id=signed_id)]
+            return [fields_of(account).read(request.body, signed_id=signed_id)]
         except Misconfigured as error:
             return [Unreadable(str(error), signed_id)]
 
@@ -142,7 +142,8 @@ def _scheme(family: str) -> HmacScheme:
     )
 
 
-def _fields(account: Account) -> FieldMap:
+def fields_of(account: Account) -> FieldMap:
+    """The account's map of fields. Raises Misconfigured."""
     if not account.settings:
         return _DEFAULT_MAP
     options = Options(account.settings, "settings")

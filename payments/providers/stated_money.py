@@ -43,6 +43,19 @@ class AmountRule:
         except TooManyDecimals:
             return Stated(words=f"{amount} {currency}")
 
+    def written(self, money: Money) -> str | int:
+        """The amount as this provider writes it: text in major units, or whole minor units.
+
+        Raises TooManyDecimals if its unit is too coarse.
+        """
+        if self.unit == "major":
+            return money.major
+        exponent = self.exponents.get(money.currency, exponent_of(money.currency))
+        amount = Decimal(money.major).scaleb(exponent)
+        if amount != int(amount):
+            raise TooManyDecimals(f"{money} is no whole number of this provider's units")
+        return int(amount)
+
 
 #: Amounts in ISO 4217's own units.
 MINOR: Final = AmountRule("minor", {})

@@ -15,7 +15,7 @@ from payments.providers.sorted_params import NotParams, ascii_required, ascii_te
 from payments.providers.stated_money import AmountRule
 
 _MINOR: Final = AmountRule("minor", {})
-_CURRENCIES: Final[Mapping[str, str]] = {
+CURRENCIES: Final[Mapping[str, str]] = {
     "156": "CNY",
     "344": "HKD",
     "446": "MOP",
@@ -49,9 +49,9 @@ def notice(params: Mapping[bytes, bytes]) -> Callback:
         return Callback(event_id=query_id, event_type=txn_type, kind=Kind.IGNORED)
     kind = {"00": meaning.done, "A6": Kind.PENDING}.get(code, meaning.failed)
     number = ascii_required(params, "currencyCode")
-    if number not in _CURRENCIES:
-        raise NotParams(f"currencyCode is none of: {', '.join(_CURRENCIES)}")
-    money, words = _MINOR.money(ascii_required(params, "txnAmt"), _CURRENCIES[number])
+    if number not in CURRENCIES:
+        raise NotParams(f"currencyCode is none of: {', '.join(CURRENCIES)}")
+    money, words = _MINOR.money(ascii_required(params, "txnAmt"), CURRENCIES[number])
     original = ascii_text(params, "origQryId")
     return Callback(
         event_id=query_id,
