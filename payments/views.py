@@ -19,6 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from payments.accounts import Endpoint, find_endpoint
 from payments.deliver import deliver, log_failure
+from payments.providers import registry
 from payments.providers.port import Acknowledgement, Reply, SignedRequest
 
 log = structlog.get_logger(__name__)
@@ -50,7 +51,7 @@ class CallbackView(View):
             endpoint = _endpoint(provider, account)
         except (OperationalError, InterfaceError) as error:
             log_failure(error)
-            return _response(UNAVAILABLE)
+            return _unavailable(provider)
         answer = endpoint and endpoint.provider.probe(request.GET.dict(), endpoint.account)
         return _response(answer) if answer else self.http_method_not_allowed(request)
 
@@ -66,7 +67,6 @@ class CallbackView(View):
         body = _whole_body(request)
         if body is None:
             return HttpResponse("The body ended early.\n", "text/plain", 400)
-        endpoint = None
         try:
             endpoint = _endpoint(provider, account)
             if endpoint is None:
@@ -80,10 +80,10 @@ class CallbackView(View):
                 now=timezone.now(),
                 client=self.certificate_client,
             )
+            return _response(endpoint.provider.acknowledge(reply))
         except Exception as error:  # noqa: BLE001 - whatever failed, it was not stored
             log_failure(error)
-            reply = Reply.UNAVAILABLE
-        return _response(endpoint.provider.acknowledge(reply) if endpoint else UNAVAILABLE)
+            return _unavailable(provider)
 
 
 def _signed(request: HttpRequest, body: bytes) -> SignedRequest:
@@ -126,6 +126,12 @@ def _endpoint(provider: str, account: str) -> Endpoint | None:
         # A restarted server leaves dead connections behind; nothing has begun, so ask anew.
         connection.close()
         return find_endpoint(provider, account)
+
+
+def _unavailable(provider_name: str) -> HttpResponse:
+    """Ask for a repeat in the provider's own way, though we know no more than its name."""
+    provider = registry.find(provider_name)
+    return _response(provider.acknowledge(Reply.UNAVAILABLE) if provider else UNAVAILABLE)
 
 
 def _response(acknowledgement: Acknowledgement) -> HttpResponse:

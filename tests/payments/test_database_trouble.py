@@ -40,7 +40,7 @@ def assert_put_off(service: PrivateService, raw: bytes) -> None:
     took = time.monotonic() - started
 
     assert (answer.status, answer.headers.get("retry-after")) == (503, "5")
-    assert answer.body == b"Not stored; send it again.\n"
+    assert answer.body == b"try again later"
     assert took < PATIENCE_SECONDS
 
 

@@ -123,7 +123,7 @@ def test_a_fault_of_ours_is_traced_without_what_was_sent(
         finally:
             cursor.execute("ALTER TABLE payments_delivery DROP CONSTRAINT hinder")
 
-    assert (answer.status, answer.body) == (503, b"Not stored; send it again.\n")
+    assert (answer.status, answer.body) == (503, b"try again later")
     written = live_web.output()[written_before:]
     (fault,) = [
         line

@@ -80,7 +80,7 @@ def test_a_vault_key_dropped_too_early_puts_callbacks_off_until_it_is_back(
     answer = _deliver(account)
 
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
-    assert answer.content == b"Not stored; send it again.\n"
+    assert answer.content == b"try again later"
     assert Delivery.objects.count() == 0
 
     settings.VAULT_KEYS = [NEW, OLD]
