@@ -299,7 +299,12 @@ def test_a_retired_apiv3_key_still_opens_what_was_sealed_with_it() -> None:
 
 
 def test_what_no_apiv3_key_opens_must_come_again() -> None:
-    for keys in ([], [Key("d1", "decryption", b"f" * 32)], [Key("d1", "decryption", b"")]):
+    for keys in (
+        [],
+        [Key("d1", "decryption", b"f" * 32)],
+        [Key("d1", "decryption", b"")],
+        [Key("d1", "other", APIV3_KEY)],
+    ):
         sender = SENDER.with_keys(SENDER.account.keys[0], *keys)
         assert sender.authenticate(sender.genuine()) == UnknownKey("APIv3 key")
     assert SENDER.authenticate(with_resource(associated_data="x")) == UnknownKey("APIv3 key")
@@ -320,6 +325,7 @@ def test_another_algorithm_is_not_supported(algorithm: str | None) -> None:
         ({"ciphertext": "!!!!"}, "resource.ciphertext is not base64"),
         ({"ciphertext": "密文"}, "resource.ciphertext is not base64"),
         ({"ciphertext": "AAAA"}, "resource.ciphertext is too short"),
+        ({"ciphertext": "A" * 20}, "resource.ciphertext is too short"),
         ({"ciphertext": None}, "resource.ciphertext is missing"),
         ({"ciphertext": 7}, "ciphertext is not text"),
     ],
