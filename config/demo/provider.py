@@ -3,12 +3,14 @@
 import hashlib
 import hmac
 import json
-import shlex
 import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx2
+
+from payments.providers.port import SignedRequest
+from payments.sending import curl
 
 SIGNATURE_HEADER: Final = "X-Demo-Signature"
 #: The settings of the account that understands this provider: a provider without code.
@@ -58,23 +60,16 @@ class PretendProvider:
 
     def send(self, body: bytes, *, client: httpx2.Client, signature: str | None = None) -> int:
         """Deliver the callback, signed unless told otherwise, and return the answer's status."""
-        headers = {
-            "Content-Type": "application/json",
-            SIGNATURE_HEADER: self.sign(body) if signature is None else signature,
-        }
-        return client.post(self.url, content=body, headers=headers).status_code
-
-    def sign(self, body: bytes) -> str:
-        """The signature of exactly these bytes."""
-        return hmac.new(self.secret, body, hashlib.sha256).hexdigest()
+        request = self._request(body, signature)
+        answer = client.post(self.url, content=body, headers=list(request.headers))
+        return answer.status_code
 
     def curl(self, body: bytes) -> str:
         """The same delivery as a command to paste into a shell."""
-        return " ".join(
-            [
-                f"curl -i {self.url}",
-                "-H 'Content-Type: application/json'",
-                f"-H '{SIGNATURE_HEADER}: {self.sign(body)}'",
-                f"-d {shlex.quote(body.decode())}",
-            ]
-        )
+        return curl(self._request(body), self.url)
+
+    def _request(self, body: bytes, signature: str | None = None) -> SignedRequest:
+        if signature is None:
+            signature = hmac.new(self.secret, body, hashlib.sha256).hexdigest()
+        headers = (("Content-Type", "application/json"), (SIGNATURE_HEADER, signature))
+        return SignedRequest(headers, body)

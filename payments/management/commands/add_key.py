@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
 from django.utils.dateparse import parse_datetime
 
-from payments.management.commands.create_account import add_material_arguments, one_key
+from payments.management.key_arguments import add_material_arguments, one_key
 from payments.models import ProviderAccount
 from payments.opening import add_key
 from payments.providers.hmac_verify import KEY_PURPOSE

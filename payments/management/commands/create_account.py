@@ -12,19 +12,26 @@ A provider that needs several keys is given each from a file:
 
 import argparse
 import json
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
+from django.utils import timezone
 
 from orders.models import Merchant
+from payments.management.key_arguments import (
+    add_material_arguments,
+    key_in_file,
+    one_key,
+    write_private,
+)
 from payments.opening import open_account
 from payments.providers import registry
 from payments.providers.port import Key, Misconfigured
+from payments.providers.samples import demo_keys
 
 
 class Command(BaseCommand):
@@ -60,6 +67,12 @@ class Command(BaseCommand):
             metavar="PURPOSE:KEY_ID:FILE",
             help="a key in a file; may be repeated; nothing is then read from standard input",
         )
+        parser.add_argument(
+            "--demo-keys",
+            type=Path,
+            metavar="FILE",
+            help="with --test: make a key pair, and write the private key for send_callback",
+        )
         parser.add_argument("--key-id", default="first", help="how deliveries name a single key")
         add_material_arguments(parser)
 
@@ -68,6 +81,7 @@ class Command(BaseCommand):
         merchant = Merchant.objects.filter(code=options["merchant"]).first()
         if merchant is None:
             raise CommandError(f"There is no merchant {options['merchant']!r}: create_merchant.")
+        pair = _new_pair(options) if options["demo_keys"] else None
         try:
             account = open_account(
                 merchant=merchant,
@@ -76,7 +90,7 @@ class Command(BaseCommand):
                 account_no=options["account_no"],
                 live=options["live"],
                 settings=_settings(options["settings_file"]),
-                keys=_keys(options),
+                keys=pair.keys if pair else _keys(options),
                 confirm=options["confirm"],
             )
         except Misconfigured as error:
@@ -85,53 +99,27 @@ class Command(BaseCommand):
             raise CommandError(
                 "This endpoint, or this account in this mode, exists already."
             ) from error
+        if pair:
+            write_private(options["demo_keys"], pair.private_pem)
         self.stdout.write(f"Callbacks go to {settings.PUBLIC_URL}/callbacks/{account.endpoint}")
 
 
-def add_material_arguments(parser: CommandParser) -> None:
-    """What one key is for, and where it stands."""
-    parser.add_argument("--purpose", help="what the key is for, where a provider has several kinds")
-    parser.add_argument("--key-file", type=Path, help="where the key is, else standard input")
-
-
-def key_in_file(written: str) -> Key:
-    """The key that ``PURPOSE:KEY_ID:FILE`` names."""
-    purpose, _, rest = written.partition(":")
-    key_id, _, path = rest.partition(":")
-    if not (purpose and key_id and path):
-        raise argparse.ArgumentTypeError(f"{written!r} is not PURPOSE:KEY_ID:FILE")
-    return Key(key_id, purpose, read_material(Path(path)))
-
-
-def one_key(provider_name: str, options: Mapping[str, Any]) -> Key:
-    """The key that the arguments describe. Raises Misconfigured if its purpose is not clear."""
-    provider = registry.find(provider_name)
-    purposes = [fact.purpose for fact in provider.facts.keys] if provider else []
-    purpose = options["purpose"] or (purposes[0] if len(purposes) == 1 else "")
-    if not purpose:
-        raise Misconfigured(f"say what the key is for, by --purpose: {', '.join(purposes)}")
-    return Key(options["key_id"], purpose, read_material(options["key_file"]))
-
-
-def read_material(path: Path | None) -> bytes:
-    """A file's content, or standard input's, without the line break that `echo` adds."""
-    if path is None:
-        if sys.stdin.isatty():
-            sys.stderr.write("Secret, then Ctrl-D: ")
-        return sys.stdin.buffer.read().rstrip(b"\r\n")
-    try:
-        return path.read_bytes().rstrip(b"\r\n")
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from error
-
-
-def _keys(options: Mapping[str, Any]) -> list[Key]:
+def _keys(options: Mapping[str, Any]) -> Sequence[Key]:
     """Those of --key, else one; none where the provider needs none and none was described."""
     keys: list[Key] = list(options["key"])
     needs_one = any(fact.needed for fact in registry.PROVIDERS[options["provider"]].facts.keys)
     if options["key_file"] or options["purpose"] or (needs_one and not keys):
         keys.append(one_key(options["provider"], options))
     return keys
+
+
+def _new_pair(options: Mapping[str, Any]) -> demo_keys.DemoKeys:
+    known = ", ".join(demo_keys.PROVIDERS)
+    if options["live"] or options["provider"] not in demo_keys.PROVIDERS:
+        raise CommandError(f"--demo-keys is for --test accounts of {known}.")
+    if options["demo_keys"].exists():
+        raise CommandError(f"{options['demo_keys']} exists already.")
+    return demo_keys.demo_keys(options["provider"], now=timezone.now())
 
 
 def _settings(path: Path | None) -> dict[str, Any]:
