@@ -9,6 +9,11 @@ ARGS   ?=
 # The fuzzer needs a compiled helper that nothing else does.
 FUZZ   := var/fuzz/venv
 FUZZ_SECONDS ?= 60
+# The providers' SDKs, which nothing else may depend on; three that do not fit together.
+ORACLE := var/oracle
+ORACLES := $(ORACLE)/sdks $(ORACLE)/alipay $(ORACLE)/paypal
+N      ?= 200
+SEED   ?=
 
 # Checks that load the settings need values of the right shape; nothing is connected to and nothing is kept.
 CHECK_ENV := DATABASE_URL=postgres://check@127.0.0.1:9/check BROKER_URL=redis://127.0.0.1:9/0 \
@@ -82,6 +87,10 @@ audit: $(VENV)/.dev ## Known vulnerabilities in the pinned packages (needs the n
 fuzz: $(FUZZ)/.made ## Throw bytes at every provider for a while: make fuzz FUZZ_SECONDS=600
 	@exec $(FUZZ)/bin/python -m tests.fuzz -max_total_time=$(FUZZ_SECONDS) $(ARGS)
 
+.PHONY: oracle
+oracle: $(VENV)/.dev $(ORACLES:=/.made) ## Judge what the providers' own SDKs sign, beside them: make oracle N=1000 SEED=1
+	@N=$(N) SEED=$(SEED) exec $(PYTHON) -m oracle $(ARGS)
+
 .PHONY: mutants
 mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests notice: make mutants ARGS=amount
 	@exec $(PYTHON) -m tests.mutants $(ARGS)
@@ -95,6 +104,9 @@ lock: ## Pin the newest allowed packages into the requirements files (needs uv)
 	uv pip compile --upgrade $(LOCK) -o requirements.txt requirements.in
 	uv pip compile --upgrade $(LOCK) -o requirements-dev.txt requirements-dev.in
 	uv pip compile --upgrade $(LOCK) -o requirements-fuzz.txt requirements-fuzz.in
+	for name in sdks alipay paypal; do \
+	  uv pip compile $(LOCK) -o requirements-oracle-$$name.txt requirements-oracle-$$name.in || exit 1; \
+	done
 
 LOCK := --quiet --universal --python-version 3.11 --generate-hashes --no-header \
   --no-emit-index-url --no-emit-find-links
@@ -126,6 +138,12 @@ $(VENV)/.runtime: requirements.txt | $(VENV)/.made
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@echo 'Installing the packages for tests and checks ...'
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(ORACLES:=/.made): $(ORACLE)/%/.made: requirements-oracle-%.txt | $(VENV)/.made
+	@echo 'Installing the SDKs of $(ORACLE)/$* ...'
+	@$(PYTHON) -m venv --clear $(ORACLE)/$*
+	@$(ORACLE)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-oracle-$*.txt
 	@touch $@
 
 $(FUZZ)/.made: requirements-fuzz.txt | $(VENV)/.made

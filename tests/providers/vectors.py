@@ -124,6 +124,10 @@ def _shared_secrets(config: Config, _: bytes) -> Account:
     return an_account(*config.get("secrets", ()))
 
 
+def _custom(config: Config, _: bytes) -> Account:
+    return an_account(*config["secrets"], settings=config["settings"])
+
+
 def _keyed(account_no: str, settings: Config, *keys: tuple[str, str, str]) -> Account:
     """An account with keys of (key id, purpose, material)."""
     ring = tuple(Key(key_id, purpose, material.encode()) for key_id, purpose, material in keys)
@@ -185,6 +189,7 @@ _ACCOUNTS: Final[Mapping[str, Callable[[Config, bytes], Account]]] = {
     "adyen": _adyen,
     "alipay": _alipay,
     "braintree": _braintree,
+    "custom": _custom,
     "midtrans": _midtrans,
     "paypal": _paypal,
     "unionpay": _unionpay,
