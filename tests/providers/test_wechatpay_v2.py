@@ -129,6 +129,29 @@ def test_empty_values_take_no_part_and_unknown_ones_do() -> None:
     assert SENDER.authenticate(more) == Rejected(Reason.SIGNATURE_WRONG)
 
 
+def test_an_unreadable_payment_is_known_by_what_is_signed() -> None:
+    request = SENDER.signed({"transaction_id": ""})
+    assert b"<device_info></device_info>" in request.body
+    fewer = replace(request, body=request.body.replace(b"<device_info></device_info>", b""))
+    assert SENDER.authenticate(fewer) == Verified("k0")
+    (reading,) = WECHAT.read(request, SENDER.account)
+    assert isinstance(reading, Unreadable)
+    assert WECHAT.read(fewer, SENDER.account) == [reading]
+
+
+def test_a_retired_key_verifies_nothing_new() -> None:
+    retired = replace(SENDER.account.keys[0], not_after=NOW - timedelta(seconds=1))
+    sender = SENDER.with_keys(Key("k1", "signature", b"0" * 32), retired)
+    for request in (sender.genuine(), xml(refund_notice())):
+        assert sender.authenticate(request) == Rejected(Reason.SIGNATURE_WRONG)
+
+
+def test_a_key_for_another_purpose_opens_no_refund_notice() -> None:
+    other = SENDER.with_keys(replace(SENDER.account.keys[0], purpose="other"))
+    (reading,) = WECHAT.read(xml(refund_notice()), other.account)
+    assert reading == Unreadable("no configured key opens req_info", reading.event_id)
+
+
 def test_a_missing_signature_is_told_from_a_wrong_one() -> None:
     assert SENDER.authenticate(xml(flat_xml(FIELDS, root="xml"))) == Rejected(
         Reason.SIGNATURE_MISSING
