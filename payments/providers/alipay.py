@@ -20,7 +20,7 @@ from typing import Final
 
 from orders.money import NotMoney
 from payments.callback import PROVIDER_ID, Invalid, Reading, Unreadable
-from payments.providers.alipay_trade import trade
+from payments.providers.alipay_trade import MEANINGS, trade
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
@@ -57,6 +57,7 @@ FACTS: Final = Facts(
     evidence="sources of the official SDKs; two SDKs made the samples; retries as others quote the"
     " documentation",
     keys=(KeyFact("signature", "Alipay's public key (not the app's), or its certificate"),),
+    meanings=MEANINGS,
 )
 UNSIGNED: Final = (b"sign", b"sign_type")
 _REPLIES: Final[Mapping[Reply, Acknowledgement]] = {

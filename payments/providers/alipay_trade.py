@@ -28,6 +28,15 @@ _STATUSES: Final[Mapping[str, Kind]] = {
     "TRADE_CLOSED": Kind.CLOSED,
     "WAIT_BUYER_PAY": Kind.PENDING,
 }
+#: The same for people, by ``trade_status``.
+MEANINGS: Final[Mapping[str, Kind | Mapping[str, Kind]]] = {
+    **{
+        status: {"": kind, "with refund_fee": Kind.REFUNDED}
+        for status, kind in _STATUSES.items()
+        if kind is not Kind.PENDING
+    },
+    "WAIT_BUYER_PAY": Kind.PENDING,
+}
 _TIMES: Final = {
     Kind.PAID: "gmt_payment",
     Kind.REFUNDED: "gmt_refund",

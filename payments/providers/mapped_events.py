@@ -14,7 +14,7 @@ from typing import Any, Final
 from orders.money import NotMoney
 from orders.strict_json import StrictJsonError, parse
 from payments.callback import Callback, Kind, Reading, Unreadable
-from payments.providers.field_map import FieldMap, Paths
+from payments.providers.field_map import FieldMap, Meaning, Paths
 from payments.providers.field_map_settings import paths
 from payments.providers.options import Options
 from payments.providers.port import Misconfigured
@@ -39,6 +39,15 @@ class MappedEvents:
     maps: tuple[FieldMap, ...]
     items: Items = whole
     flags: tuple[str, ...] = ()
+
+    @property
+    def meanings(self) -> Mapping[str, Meaning]:
+        """What each type means; of two maps that know a type the first counts."""
+        meanings: dict[str, Meaning] = {}
+        for fields in self.maps:
+            for name, meaning in fields.kinds.items():
+                meanings.setdefault(name, meaning)
+        return meanings
 
     def check(self, settings: Settings) -> None:
         """Refuse unknown settings and unusable values. Raises Misconfigured."""

@@ -43,6 +43,7 @@ FACTS: Final = Facts(
 
 
 def _link_paid(event: Any) -> Kind:
+    """PAID; PENDING if the link may be paid more than once."""
     reusable = at(event, "_embedded", "entity", "reusable")
     return Kind.PENDING if reusable else Kind.PAID
 

@@ -59,6 +59,7 @@ FACTS: Final = Facts(
         ),
     ),
     assurance="PARTIAL",
+    meanings=EVENTS.meanings,
 )
 _OWN_SETTINGS: Final = ("webhook_ids", "trust_root_pem")
 

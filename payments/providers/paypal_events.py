@@ -49,6 +49,7 @@ def _event(document: Any, _settings: Settings) -> Sequence[Any]:
 
 
 def _resolved(event: Any) -> Kind:
+    """By dispute_outcome: DISPUTE_WON for the seller, DISPUTE_LOST for the buyer."""
     outcome = text(event, "resource", "dispute_outcome", "outcome_code") or ""
     return _OUTCOMES.get(outcome, Kind.PENDING)
 

@@ -44,6 +44,7 @@ EXPONENTS: Final = {"XOF": 2}
 
 
 def _resolved(event: Any) -> Kind:
+    """By resolution: DISPUTE_WON if declined, DISPUTE_LOST if accepted."""
     resolution = text(event, "data", "resolution") or ""
     return _RESOLUTIONS.get(resolution, Kind.PENDING)
 

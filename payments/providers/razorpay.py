@@ -51,16 +51,18 @@ def _refund_of(kind: Kind) -> Callable[[Any], Kind]:
         captured = at(event, "payload", "payment", "entity", "captured")
         return Kind.CLOSED if captured is False else kind
 
+    meaning.__doc__ = f"{kind}; CLOSED if the payment was never captured."
     return meaning
 
 
 def _refund_created(event: Any) -> Kind:
+    """PENDING; if processed at once as refund.processed."""
     status = at(event, "payload", "refund", "entity", "status")
     return _refund_of(Kind.REFUNDED)(event) if status == "processed" else Kind.PENDING
 
 
 def _dispute_closed(event: Any) -> Kind:
-    """Closed says neither won nor lost; what was taken does."""
+    """DISPUTE_LOST if an amount was deducted, else DISPUTE_WON."""
     taken = at(event, "payload", "dispute", "entity", "amount_deducted")
     return Kind.DISPUTE_LOST if taken else Kind.DISPUTE_WON
 

@@ -68,6 +68,7 @@ FACTS: Final = Facts(
     source="https://www.standardwebhooks.com",
     evidence="specification 1.0.0; SDK 1.1 signs and verifies the samples; one official sample",
     keys=(KeyFact("signature", "the endpoint's secret: whsec_ and base64"),),
+    meanings=_DEFAULT_MAP.kinds,
 )
 SVIX_FACTS: Final = replace(
     FACTS,

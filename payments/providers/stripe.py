@@ -43,6 +43,7 @@ from payments.providers.port import (
 from payments.providers.stated_money import AmountRule, Stated, json_amount
 from payments.providers.stripe_events import (
     EXPONENTS,
+    MEANINGS,
     linked_to,
     meaning_of,
     order_of,
@@ -75,6 +76,7 @@ FACTS: Final = Facts(
     source="https://docs.stripe.com/webhooks",
     evidence="documentation; SDK 16 signs and verifies the samples",
     keys=(KeyFact("signature", "the endpoint's signing secret, with its whsec_"),),
+    meanings=MEANINGS,
 )
 
 

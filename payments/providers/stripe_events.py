@@ -138,3 +138,20 @@ _MEANINGS: Final[Mapping[str, Meaning | Callable[[object], Meaning]]] = {
     "checkout.session.async_payment_failed": Meaning(Kind.FAILED, ("amount_total",)),
     "checkout.session.expired": Meaning(Kind.CLOSED, ("amount_total",)),
 }
+_BY_STATUS: Final[Mapping[object, Mapping[str, Kind]]] = {
+    _charge_succeeded: {"captured": Kind.PAID, "not captured": Kind.AUTHORIZED},
+    _charge_refunded: {"": Kind.REFUNDED},
+    _refund: {**_REFUND_STATUSES, "others": Kind.PENDING},
+    _session_completed: {**_SESSION_STATUSES, "others": Kind.PENDING},
+    _dispute: {
+        **_DISPUTE_STATUSES,
+        "warning_closed": Kind.CLOSED,
+        "warning_..": Kind.PENDING,
+        "others": Kind.DISPUTED,
+    },
+}
+#: The same for people, by ``type``, then by the object's status.
+MEANINGS: Final[Mapping[str, Kind | Mapping[str, Kind]]] = {
+    event_type: rule.kind if isinstance(rule, Meaning) else _BY_STATUS[rule]
+    for event_type, rule in _MEANINGS.items()
+}

@@ -40,7 +40,7 @@ from payments.providers.port import (
 from payments.providers.rsa_verify import certificate, is_signed
 from payments.providers.sorted_params import NotParams, parse_form, to_sign
 from payments.providers.unionpay_certificate import trusted
-from payments.providers.unionpay_notice import notice
+from payments.providers.unionpay_notice import MEANINGS, notice
 
 FACTS: Final = Facts(
     title="UnionPay 5.1.0",
@@ -56,6 +56,7 @@ FACTS: Final = Facts(
     source="https://open.unionpay.com/tjweb/acproduct/APIList?apiservId=448",
     evidence="one published sandbox message with its certificate; the retries are hearsay",
     keys=(KeyFact("certificate", "CFCA's middle and root certificate in PEM, a key each"),),
+    meanings=MEANINGS,
 )
 UNSIGNED: Final = (b"signature",)
 VERSION: Final = b"5.1.0"

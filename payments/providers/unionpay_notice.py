@@ -38,6 +38,11 @@ _TYPES: Final[Mapping[str, _Meaning]] = {
     "31": _Meaning(Kind.REFUNDED, Kind.REFUND_FAILED),
     "33": _Meaning(Kind.REFUNDED, Kind.REFUND_FAILED),
 }
+#: The same for people, by ``txnType``, then by ``respCode``.
+MEANINGS: Final = {
+    txn_type: {"00": meaning.done, "A6": Kind.PENDING, "others": meaning.failed}
+    for txn_type, meaning in _TYPES.items()
+}
 
 
 def notice(params: Mapping[bytes, bytes]) -> Callback:

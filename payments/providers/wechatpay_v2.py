@@ -43,7 +43,7 @@ from payments.providers.port import (
     Verified,
 )
 from payments.providers.sorted_params import NotParams, to_sign
-from payments.providers.wechatpay_v2_notice import payment, refund
+from payments.providers.wechatpay_v2_notice import MEANINGS, payment, refund
 from payments.providers.wechatpay_v2_refund import CannotOpen, opened
 
 FACTS: Final = Facts(
@@ -62,6 +62,7 @@ FACTS: Final = Facts(
     evidence="a community SDK made the samples; the documentation was not read again",
     keys=(KeyFact("signature", "the API key, 32 letters and digits"),),
     assurance="WHOLE; refund notices NONE",
+    meanings=MEANINGS,
 )
 UNSIGNED: Final = (b"sign",)
 _API_KEY_BYTES: Final = 32

@@ -16,6 +16,11 @@ _REFUND_STATUSES: Final[Mapping[str, Kind]] = {
     "CHANGE": Kind.REFUND_FAILED,
     "REFUNDCLOSE": Kind.REFUND_FAILED,
 }
+#: For people: by ``result_code``, and for a refund by ``refund_status``.
+MEANINGS: Final = {
+    "payment": {"SUCCESS": Kind.PAID, "others": Kind.FAILED},
+    "refund notice": _REFUND_STATUSES,
+}
 
 
 def payment(fields: Mapping[bytes, bytes], account: Account) -> Callback:

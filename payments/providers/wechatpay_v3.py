@@ -48,7 +48,7 @@ from payments.providers.port import (
     Verified,
 )
 from payments.providers.rsa_verify import certificate, public_key
-from payments.providers.wechatpay_v3_notice import notice
+from payments.providers.wechatpay_v3_notice import MEANINGS, notice
 from payments.providers.wechatpay_v3_resource import (
     DECRYPTION_PURPOSE,
     CannotOpen,
@@ -77,6 +77,7 @@ FACTS: Final = Facts(
         KeyFact("certificate", "a platform certificate in PEM, until those end", needed=False),
         KeyFact("decryption", "the APIv3 key, 32 letters and digits"),
     ),
+    meanings=MEANINGS,
 )
 
 PUBLIC_KEY_PREFIX: Final = "PUB_KEY_ID_"

@@ -40,6 +40,14 @@ _REFUND_STATUSES: Final[Mapping[str, Kind]] = {
     "ABNORMAL": Kind.REFUND_FAILED,
     "CLOSED": Kind.REFUND_FAILED,
 }
+#: For people: by ``event_type``, then by ``trade_state`` or ``refund_status``.
+MEANINGS: Final = {
+    "TRANSACTION.SUCCESS": _TRADE_STATES,
+    "TRANSACTION.FAIL": {k: v for k, v in _TRADE_STATES.items() if v is not Kind.PAID},
+    "REFUND.SUCCESS": _REFUND_STATUSES,
+    "REFUND.ABNORMAL": {k: v for k, v in _REFUND_STATUSES.items() if v is not Kind.REFUNDED},
+    "REFUND.CLOSED": {k: v for k, v in _REFUND_STATUSES.items() if v is not Kind.REFUNDED},
+}
 
 
 def notice(envelope: object, resource: object, event_id: str, account: Account) -> Callback:
