@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -183,5 +184,5 @@ supervisor.stop()
         assert process.wait(20) == 0
         assert not child.is_running()
     finally:
-        process.kill()
-        process.wait()
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
