@@ -18,7 +18,6 @@ COPY --from=packages /venv /venv
 WORKDIR /app
 COPY manage.py ./
 COPY config config
-COPY console console
 COPY outbox outbox
 COPY orders orders
 COPY payments payments

@@ -7,6 +7,7 @@ Each server is started unless its address is given: DATABASE_URL, BROKER_URL, AM
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -36,6 +37,10 @@ _amqp: rabbitmq.Background | None = None
 
 def pytest_addoption() -> None:
     """Start the servers: the one hook that is called before Django's settings are read."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # Started in the background of a shell. Every process that a test starts would inherit
+        # that and never hear its Ctrl-C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" in os.environ:
         return  # They run already, and the environment is inherited.
     folder = _folder()

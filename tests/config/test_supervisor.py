@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -175,9 +176,13 @@ supervisor.stop()
     process = psutil.Popen(
         [sys.executable, "-c", _HEAD + code], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
-    line = process.stdout.readline()
-    [child] = process.children()
-    process.stdout.close()
-    assert line == "up       | talker is ready.\n"
-    assert process.wait(20) == 0
-    assert not child.is_running()
+    try:
+        line = process.stdout.readline()
+        [child] = process.children()
+        process.stdout.close()
+        assert line == "up       | talker is ready.\n"
+        assert process.wait(20) == 0
+        assert not child.is_running()
+    finally:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()

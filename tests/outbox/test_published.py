@@ -143,10 +143,14 @@ def test_following_shows_events_as_they_go_out_and_ctrl_c_ends_it_quietly(tmp_pa
             lines = (tmp_path / "out").read_text().splitlines()
             return [UUID(json.loads(line)["id"]) for line in lines]
 
-        until(lambda: ids() == [before.pk])
-        after = published()
-        until(lambda: ids() == [before.pk, after.pk])
-        os.kill(process.pid, signal.SIGINT)
+        try:
+            until(lambda: ids() == [before.pk])
+            after = published()
+            until(lambda: ids() == [before.pk, after.pk])
+            os.kill(process.pid, signal.SIGINT)
 
-        assert process.wait(timeout=20) == 0
-        assert ids() == [before.pk, after.pk]
+            assert process.wait(timeout=20) == 0
+            assert ids() == [before.pk, after.pk]
+        finally:
+            process.kill()
+            process.wait()
