@@ -58,7 +58,7 @@ STRICTER: Final[Mapping[Entry, str]] = {
     ("stripe", "ahead_301"): "the SDK lets a signature be as far in the future as it likes",
     ("stripe", "signature_with_tail"): "what follows a second = is part of the signature",
     ("stripe", "time_twice"): _AMBIGUOUS,
-    **_each("standardwebhooks svix", "id_with_dot", _AMBIGUOUS),
+    **_each("standardwebhooks svix", "id_with_dot", "the specification wants no full stop in ids"),
     **_each("standardwebhooks svix", "id_with_space", "an id is printable ASCII without spaces"),
     **_each("standardwebhooks svix", "id_not_ascii", "an id is printable ASCII without spaces"),
     **_each("standardwebhooks svix", "id_long", "an id is at most 128 characters"),

@@ -38,7 +38,7 @@ def finding_on(document: dict[str, Any]) -> Finding:
         intended, fault = _differences(sample, kind, case["oracle"]["verdict"])
     except Exception as error:  # noqa: BLE001 - an adapter never raises, so this is a finding
         intended, fault = [], f"{type(error).__name__}: {error}"
-    return Finding(provider, case["oracle"]["tool"], kind, sample.valid, intended, fault)
+    return Finding(provider, case["oracle"]["tool"], kind, sample.valid, tuple(intended), fault)
 
 
 def _differences(sample: Sample, kind: str, theirs: str) -> tuple[Sequence[Entry], str]:
