@@ -1,8 +1,10 @@
 """What a Braintree notification says, by its ``kind``.
 
-A transaction is paid when it has settled; a subscription's charge when it succeeded, told by its
-newest transaction, which may settle and be told again under the same number. Most card sales are
-told by no webhook at all. A disbursement is a payout, no news of a payment.
+A transaction is paid when it has settled, unless it is a credit: that is a refund, and has a
+number of its own, while its order number may be the payment's. A subscription's charge is paid
+when it succeeded, told by its newest transaction, which may settle and be told again under the
+same number. Most card sales are told by no webhook at all. A disbursement is a payout, no news of
+a payment.
 
 ``order-id`` is the merchant's order number. Amounts are texts in major units; a subscription's
 transaction may lack its currency.
@@ -29,15 +31,16 @@ class NotANotification(ValueError):
 
 
 class _Meaning(NamedTuple):
-    """What is told, and of which subject."""
+    """What is told, and of which subject; `credit`: what it says of money that goes back."""
 
     kind: Kind
     subject: str
+    credit: Kind | None = None
 
 
 _MEANINGS: Final[Mapping[str, _Meaning]] = {
-    "transaction_settled": _Meaning(Kind.PAID, "transaction"),
-    "transaction_settlement_declined": _Meaning(Kind.FAILED, "transaction"),
+    "transaction_settled": _Meaning(Kind.PAID, "transaction", Kind.REFUNDED),
+    "transaction_settlement_declined": _Meaning(Kind.FAILED, "transaction", Kind.REFUND_FAILED),
     "refund_failed": _Meaning(Kind.REFUND_FAILED, "transaction"),
     "subscription_charged_successfully": _Meaning(Kind.PAID, "subscription"),
     "subscription_charged_unsuccessfully": _Meaning(Kind.FAILED, "subscription"),
@@ -50,8 +53,11 @@ _MEANINGS: Final[Mapping[str, _Meaning]] = {
     "dispute_auto_accepted": _Meaning(Kind.DISPUTE_LOST, "dispute"),
     "dispute_expired": _Meaning(Kind.DISPUTE_LOST, "dispute"),
 }
-#: The same for people, by ``kind``.
-MEANINGS: Final = {kind: meaning.kind for kind, meaning in _MEANINGS.items()}
+#: The same for people, by ``kind``, then by the transaction's ``type``.
+MEANINGS: Final[Mapping[str, Kind | Mapping[str, Kind]]] = {
+    event_type: {"sale": meaning.kind, "credit": meaning.credit} if meaning.credit else meaning.kind
+    for event_type, meaning in _MEANINGS.items()
+}
 
 
 def opened(payload: bytes) -> Element:
@@ -83,7 +89,10 @@ def callback_of(notification: Element, account: Account, event_id: str) -> Callb
     if meaning.subject == "subscription":
         subject = _newest(subject)
     payment = _one(subject, "transaction") if meaning.subject == "dispute" else subject
-    money, words = _money(subject, account, meaning.kind)
+    kind = meaning.kind
+    if meaning.credit and _text(subject, "type") == "credit":
+        kind = meaning.credit
+    money, words = _money(subject, account, kind)
     linked = [
         *([_required(payment, "id")] if payment is not subject else []),
         _text(subject, "refunded-transaction-id") or _text(subject, "refunded-transaction-fk"),
@@ -91,7 +100,7 @@ def callback_of(notification: Element, account: Account, event_id: str) -> Callb
     return Callback(
         event_id=event_id,
         event_type=event_type,
-        kind=meaning.kind,
+        kind=kind,
         txn_no=_required(subject, "id"),
         order_no=_text(payment, "order-id"),
         money=money,

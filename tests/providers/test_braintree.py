@@ -197,6 +197,23 @@ def test_a_settled_transaction_is_paid() -> None:
     assert callback.occurred_at.isoformat() == "2025-12-31T23:59:50+00:00"
 
 
+@pytest.mark.parametrize(
+    ("kind", "meaning"),
+    [
+        ("transaction_settled", Kind.REFUNDED),
+        ("transaction_settlement_declined", Kind.REFUND_FAILED),
+    ],
+)
+def test_a_credit_that_settles_is_a_refund_and_never_a_payment(kind: str, meaning: Kind) -> None:
+    credit = BRAINTREE_TRANSACTION.replace(
+        "<id>txn1</id>",
+        "<id>ref1</id><type>credit</type><refunded-transaction-id>txn1</refunded-transaction-id>",
+    )
+    callback = told(kind, credit)
+    assert (callback.kind, callback.txn_no, callback.linked_nos) == (meaning, "ref1", ("txn1",))
+    assert told(kind, credit.replace(">credit<", ">sale<")).kind in {Kind.PAID, Kind.FAILED}
+
+
 def test_a_merchant_account_binds_where_the_account_names_its_own() -> None:
     ours = told("transaction_settled", BRAINTREE_TRANSACTION, merchant_accounts=["shop_usd"])
     foreign = told("transaction_settled", BRAINTREE_TRANSACTION, merchant_accounts=["shop_eur"])
