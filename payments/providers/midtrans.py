@@ -4,8 +4,10 @@ Signed: ``order_id``, ``status_code`` and ``gross_amount``, put together without
 them and followed by the server key, by SHA-512. Not signed: everything else, the status, the
 transaction's number, the currency and the merchant among them. What is made of it:
 
-- the status must fit the signed code: what is pending (201) cannot become settled (200). That a
-  settlement became a refund, which has the same code, is not excluded.
+- the status must fit the signed code: what is pending (201) cannot become settled (200). Statuses
+  with the same code are not told apart: whoever has seen an authorisation, a denial or a
+  cancellation that came with 200 can tell it as a settlement, and a settlement as a refund.
+  Where that is not enough, the account can require confirmation by the API.
 - the three can be cut in several ways, so each must have its exact form, and the code be one of
   those that are sent. What remains is another order whose price would have to fit as well.
 - a transaction is known by the order number, which Midtrans takes once per payment; its own
