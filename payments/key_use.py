@@ -13,7 +13,8 @@ log = structlog.get_logger(__name__)
 
 #: How exactly the last use is known: a row that every callback updates would be a queue.
 PRECISION: Final = timedelta(minutes=1)
-#: Anybody may name a key, so only this many per account are remembered.
+#: Anybody may name a key, so only this many per account are remembered; each is counted at most
+#: once a minute and process, so that a stranger who repeats one makes us write next to nothing.
 SIGHTINGS_MAX: Final = 20
 
 _VERIFIED_SQL: Final = """
@@ -32,6 +33,7 @@ _SIGHTED_SQL: Final = """
 """
 
 _written: Final[dict[tuple[int, str], datetime]] = {}
+_sighted: Final[dict[tuple[int, str], datetime]] = {}
 _lock: Final = threading.Lock()
 
 
@@ -39,27 +41,38 @@ def verified(endpoint: Endpoint, key_id: str, *, now: datetime) -> None:
     """Note that this key verified something; at most once a minute per key and process."""
     mark = (endpoint.account_id, key_id)
     with _lock:
-        if now - _written.get(mark, datetime.min.replace(tzinfo=now.tzinfo)) < PRECISION:
+        if _is_fresh(_written.get(mark), now):
             return
         _written[mark] = now
     _execute(_VERIFIED_SQL, [now, endpoint.account_id, key_id, now - PRECISION])
 
 
 def sighted(endpoint: Endpoint, key_id: str, *, now: datetime) -> None:
-    """Remember a key that was named and is not configured."""
+    """Remember a key that was named and is not configured; as often as `verified`."""
+    mark = (endpoint.account_id, key_id[:128])
+    if _is_fresh(_sighted.get(mark), now):
+        return
     values: dict[str, Any] = {
         "account": endpoint.account_id,
-        "key": key_id[:128],
+        "key": mark[1],
         "now": now,
         "limit": SIGHTINGS_MAX,
     }
-    _execute(_SIGHTED_SQL, values)
+    # Only what is in the table gets a mark: strangers must not fill our memory either.
+    if _execute(_SIGHTED_SQL, values):
+        _sighted[mark] = now
 
 
-def _execute(sql: str, values: list[Any] | dict[str, Any]) -> None:
-    """What is only good to know must not fail a delivery that is stored already."""
+def _is_fresh(written: datetime | None, now: datetime) -> bool:
+    return written is not None and now - written < PRECISION
+
+
+def _execute(sql: str, values: list[Any] | dict[str, Any]) -> bool:
+    """Whether a row was written. What is only good to know must not fail a stored delivery."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(sql, values)
+            return bool(cursor.rowcount)
     except Error as error:
         log.warning("key use not noted", error=type(error).__name__)
+        return False

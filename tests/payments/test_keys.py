@@ -92,6 +92,17 @@ def test_unknown_keys_are_counted_and_their_number_is_bounded(account: ProviderA
     assert (first.count, first.last_seen_at) == (2, NOW + DAY)
 
 
+def test_a_stranger_who_repeats_an_unknown_key_writes_once_a_minute(
+    account: ProviderAccount,
+) -> None:
+    endpoint = endpoint_of(account)
+    for seconds in (0, 1, 59, 60):
+        key_use.sighted(endpoint, "serial", now=NOW + timedelta(seconds=seconds))
+
+    sighting = UnknownKeySighting.objects.get()
+    assert (sighting.count, sighting.last_seen_at) == (2, NOW + timedelta(seconds=60))
+
+
 def test_the_command_shows_keys_and_unknown_ones(account: ProviderAccount) -> None:
     key_use.sighted(endpoint_of(account), "PUB_KEY_ID_9", now=NOW)
     out = StringIO()
