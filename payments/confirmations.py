@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.db import connection
 
 from payments.accounts import Endpoint
-from payments.callback import Callback, Outcome
+from payments.callback import Callback, Kind, Outcome
 from payments.deliveries import API_KEY_ID, Intake
 from payments.providers.port import Assurance, SignedRequest
 from payments.receive import Verdict, receive
@@ -24,7 +24,7 @@ _CONFIRMED_SQL: Final = """
 
 
 class NotAPayment(ValueError):
-    """The provider's answer does not state a payment: there is nothing to confirm with it."""
+    """The provider's answer is of no payment, or states no amount: it confirms nothing."""
 
 
 def confirmed(
@@ -32,9 +32,10 @@ def confirmed(
 ) -> Verdict:
     """Receive what the provider's API said about a payment, as its raw answer reads.
 
-    Raises NotAPayment if the answer states no amount, and OperationalError as `receive` does.
+    Raises NotAPayment if it says anything else than what was paid: the claim then waits on, for
+    a payment may still follow. Raises OperationalError as `receive` does.
     """
-    if answer.money is None:
+    if answer.kind is not Kind.PAID or answer.money is None:
         raise NotAPayment(NotAPayment.__doc__)
     request = SignedRequest(headers=(), body=json.dumps(raw).encode())
     intake = Intake(

@@ -8,7 +8,7 @@ from django.db import connection
 from payments.callback import Callback, Outcome
 from payments.paid import Decision
 
-#: Anybody may send hints, so their number is bounded; more than this waits for nobody.
+#: Anybody may send hints, so their number is bounded. What is signed is never refused for it.
 WAITING_MAX: Final = 10_000
 
 _HOLD_SQL: Final = """
@@ -17,9 +17,10 @@ _HOLD_SQL: Final = """
             first_told_at, last_told_at)
     SELECT %(account)s::bigint, %(merchant)s::bigint, %(txn_no)s::text, %(order_no)s::text,
            'WAITING', 1, %(now)s::timestamptz, %(now)s::timestamptz
-     WHERE (SELECT count(*) FROM (SELECT FROM payments_confirmation
+     WHERE %(limit)s::bigint IS NULL
+        OR (SELECT count(*) FROM (SELECT FROM payments_confirmation
                                    WHERE account_id = %(account)s AND status = 'WAITING'
-                                   LIMIT %(limit)s) AS waiting) < %(limit)s
+                                   LIMIT %(limit)s::bigint) AS waiting) < %(limit)s::bigint
         OR EXISTS (SELECT FROM payments_confirmation
                     WHERE account_id = %(account)s AND txn_no = %(txn_no)s)
         ON CONFLICT (account_id, txn_no) DO UPDATE
@@ -29,7 +30,7 @@ _HOLD_SQL: Final = """
 
 
 class TooManyHeld(RuntimeError):
-    """So many payments wait for confirmation that one more would be lost among them."""
+    """So many hints wait for confirmation that one more would be lost among them."""
 
 
 def hold(
@@ -38,11 +39,12 @@ def hold(
     account_id: int,
     merchant_id: int,
     now: datetime,
-    limit: int = WAITING_MAX,
+    limit: int | None,
 ) -> Decision:
     """Remember the claim; a payment that was confirmed before is a duplicate.
 
-    Raises TooManyHeld, so that the provider sends it again later.
+    Raises TooManyHeld where that many of the account's wait, so that it is sent again later;
+    None is no limit.
     """
     values: dict[str, Any] = {
         "account": account_id,

@@ -16,8 +16,9 @@ from orders.deadlocks import retry_deadlocks
 from payments import conflicts, deliveries, paid
 from payments.callback import Callback, Kind, Outcome, Reading, Unreadable
 from payments.deliveries import Intake
-from payments.held import hold
+from payments.held import WAITING_MAX, hold
 from payments.paid import Decision
+from payments.providers.port import Assurance
 from payments.settle import Payee
 
 _KNOWN_PAYMENT_SQL: Final = """
@@ -106,6 +107,7 @@ def _paid(intake: Intake, callback: Callback) -> Decision:
             account_id=endpoint.account_id,
             merchant_id=endpoint.merchant_id,
             now=intake.received_at,
+            limit=WAITING_MAX if intake.assurance is Assurance.NONE else None,
         )
     payee = Payee(
         merchant_id=endpoint.merchant_id,

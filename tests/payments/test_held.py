@@ -7,7 +7,7 @@ import pytest
 from orders.models import Order, OrderStatus
 from payments import held
 from payments.accounts import find_endpoint
-from payments.callback import Callback, Outcome
+from payments.callback import Callback, Kind, Outcome
 from payments.confirmations import NotAPayment, confirmed
 from payments.models import (
     Confirmation,
@@ -106,6 +106,38 @@ def test_where_nothing_vouches_no_setting_lets_money_move() -> None:
 def test_an_answer_without_an_amount_confirms_nothing(account: ProviderAccount) -> None:
     with pytest.raises(NotAPayment):
         confirm(account, callback(money=None))
+
+
+@pytest.mark.parametrize("kind", [Kind.PENDING, Kind.AUTHORIZED, Kind.FAILED, Kind.REFUNDED])
+def test_an_answer_that_is_no_payment_confirms_nothing_and_the_payment_can_still_come(
+    account: ProviderAccount, order: Order, kind: Kind
+) -> None:
+    tell_one(account, callback(txn_no="pay_1"))
+    with pytest.raises(NotAPayment):
+        confirm(account, callback(kind, txn_no="pay_1"))
+
+    assert tell_one(account, callback(txn_no="pay_1")).outcome == Outcome.HELD
+    assert confirm(account, callback(txn_no="pay_1")).outcome == Outcome.APPLIED
+    assert status_of(order) == OrderStatus.PAID
+
+
+def test_what_is_signed_is_held_however_many_wait(account: ProviderAccount, order: Order) -> None:
+    waiting = [
+        Confirmation(
+            account=account,
+            merchant=account.merchant,
+            txn_no=f"waits_{number}",
+            first_told_at=NOW,
+            last_told_at=NOW,
+        )
+        for number in range(held.WAITING_MAX)
+    ]
+    Confirmation.objects.bulk_create(waiting)
+    hint = replace(intake(account), assurance=Assurance.NONE)
+    with pytest.raises(held.TooManyHeld):
+        receive(hint, [callback(txn_no="hinted")])
+
+    assert tell_one(account, callback(txn_no="signed")).outcome == Outcome.HELD
 
 
 def test_claims_are_bounded_but_known_ones_are_still_counted(account: ProviderAccount) -> None:
