@@ -3,7 +3,7 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -21,6 +21,8 @@ HEADERS_NOT_KEPT: Final = frozenset(
 )
 HEADERS_KEPT_MAX: Final = 40
 HEADER_LENGTH_MAX: Final = 4096
+#: Of all together: where nothing is signed, a stranger chooses what is kept.
+HEADERS_LENGTH_MAX: Final = 16 * 1024
 DETAIL_LENGTH_MAX: Final = 300
 #: What stands for the key where we asked the provider ourselves.
 API_KEY_ID: Final = "api"
@@ -64,7 +66,8 @@ class Intake:
     @cached_property
     def kept_headers(self) -> str:
         """The headers worth keeping, as JSON pairs in the order they came."""
-        return json.dumps(_kept(self.request.headers))
+        secrets = {key.material for key in self.endpoint.account.keys}
+        return json.dumps(_kept(self.request.headers, secrets))
 
 
 def record(
@@ -114,10 +117,14 @@ def record(
     return int(row[0])
 
 
-def _kept(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    kept = [
-        (name, value[:HEADER_LENGTH_MAX].replace("\0", "\ufffd"))
-        for name, value in headers
-        if name not in HEADERS_NOT_KEPT
-    ]
-    return kept[:HEADERS_KEPT_MAX]
+def _kept(headers: Sequence[tuple[str, str]], secrets: Collection[bytes]) -> list[tuple[str, str]]:
+    kept, room = [], HEADERS_LENGTH_MAX
+    for name, value in headers:
+        # Some providers send the secret itself; it is at rest in the vault only.
+        if name in HEADERS_NOT_KEPT or value.encode(errors="replace") in secrets:
+            continue
+        kept.append((name, value[:HEADER_LENGTH_MAX].replace("\0", "\ufffd")))
+        room -= len(name) + len(kept[-1][1])
+        if room < 0 or len(kept) > HEADERS_KEPT_MAX:
+            return kept[:-1]
+    return kept

@@ -51,6 +51,8 @@ FACTS: Final = Facts(
 NO_KEY_ID: Final = "none"
 _ID: Final = re.compile(rb"(tr|re|chb|ord|sub|pl)_[A-Za-z0-9]{1,64}")
 _PAYMENT: Final = "tr"
+#: Mollie sends the id alone. Anybody may send more, and it would be kept as evidence.
+_BODY_LENGTH_MAX: Final = 512
 
 
 class MollieClassic:
@@ -73,6 +75,8 @@ class MollieClassic:
         """Anybody may have sent it; refuse only what names nothing."""
         if not request.body:
             return Rejected(Reason.BODY_EMPTY)
+        if len(request.body) > _BODY_LENGTH_MAX:
+            return Rejected(Reason.TOO_LARGE)
         if _id_in(request.body) is None:
             return Rejected(Reason.BODY_MALFORMED)
         return Verified(NO_KEY_ID, Assurance.NONE)

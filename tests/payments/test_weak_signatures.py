@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -146,6 +147,26 @@ def test_an_account_may_ask_for_confirmation_where_a_signature_is_partial(name: 
     shop = Shop(name, confirm=True)
     shop.post(shop.genuine())
     assert outcomes() == [("HELD", "UNCONFIRMED")]
+
+
+@pytest.mark.parametrize("name", ["xendit", "flutterwave_v3"])
+def test_a_token_that_is_the_secret_itself_is_not_kept_as_evidence(name: str) -> None:
+    shop = Shop(name)
+    shop.post(shop.genuine())
+    (kept,) = Delivery.objects.values_list("headers", flat=True)
+    assert weak_senders.SECRET.decode() not in json.dumps(kept)
+    assert ["content-type", "application/json"] in kept
+
+
+def test_a_stranger_fills_no_disk_with_the_evidence_of_a_hint() -> None:
+    shop, genuine = Shop("mollie_classic"), weak_senders.sender("mollie_classic").genuine()
+    long = tuple((f"x-{number}", "a" * 4000) for number in range(40))
+    shop.post(replace(genuine, headers=(*genuine.headers, *long)))
+    padded = shop.post(replace(genuine, body=genuine.body + b"&pad=" + b"a" * 2000))
+
+    assert padded.status_code == 401
+    (kept,) = Delivery.objects.values_list("headers", flat=True)
+    assert sum(len(value) for _, value in kept) <= 16 * 1024
 
 
 # Adyen.
