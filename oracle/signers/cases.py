@@ -139,15 +139,21 @@ class Chance(random.Random):
         text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, separators=separators)
         return (text.replace("/", "\\/") if self.random() < 0.2 else text).encode()
 
-    def flip(self, data: bytes) -> bytes:
-        """The same but for one bit."""
-        changed = bytearray(data)
-        changed[self.randrange(len(data))] ^= 1 << self.randrange(8)
-        return bytes(changed)
+    def flip(self, data: bytes, *apart: bytes) -> bytes:
+        """The same but for one bit, which is in none of the parts that are to stay."""
+        while True:
+            changed = bytearray(data)
+            changed[self.randrange(len(data))] ^= 1 << self.randrange(8)
+            if all(part in changed for part in apart):
+                return bytes(changed)
 
     def other(self, text: str) -> str:
-        """The same but for one letter or digit."""
-        places = [n for n, char in enumerate(text) if char.isalnum()]
+        """The same but for one letter or digit.
+
+        Not the one before the padding of base64: not all of its bits count.
+        """
+        counting = text.rstrip("=")[:-1] if text.endswith("=") else text
+        places = [n for n, char in enumerate(counting) if char.isalnum()]
         at = self.choice(places)
         return (
             text[:at] + self.choice([c for c in "abcdef012345" if c != text[at]]) + text[at + 1 :]
