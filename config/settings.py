@@ -6,7 +6,7 @@ from pathlib import Path
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from config import runtime_env
+from config import runtime_env, variables
 from config.console import navigation
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -16,13 +16,13 @@ env = environ.Env()
 # --- Secrets and exposure (checked by config/preflight.py) ---
 SECRET_KEY = env.str("SECRET_KEY", "")
 VAULT_KEYS = env.list("VAULT_KEYS", default=[])
-DEBUG = env.bool("DEBUG", False)
+DEBUG = variables.switch("DEBUG")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-PUBLIC_URL = env.str("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
-if env.bool("TRUSTED_PROXY", False):
+PUBLIC_URL = variables.address("PUBLIC_URL", "http://127.0.0.1:8000", ("https", "http")).rstrip("/")
+if variables.switch("TRUSTED_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     USE_X_FORWARDED_HOST = False
-SECURE_SSL_REDIRECT = env.bool("HTTPS_ONLY", False)
+SECURE_SSL_REDIRECT = variables.switch("HTTPS_ONLY")
 # A provider does not follow redirects, and a probe speaks plain HTTP inside the network.
 SECURE_REDIRECT_EXEMPT = [r"^callbacks/", r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_SSL_REDIRECT else 0
@@ -103,11 +103,15 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 # --- Database: every wait is bounded, on both sides of the connection ---
-DATABASES = {"default": env.db_url("DATABASE_URL", default="postgres:///paidonce")}
+DATABASES = {
+    "default": env.db_url_config(
+        variables.address("DATABASE_URL", "postgres:///paidonce", ("postgres", "postgresql"))
+    )
+}
 DATABASES["default"] |= {
     "ENGINE": "config.postgresql",
     "ATOMIC_REQUESTS": False,
-    "CONN_MAX_AGE": env.int("DATABASE_CONN_MAX_AGE", 600),
+    "CONN_MAX_AGE": variables.number("DATABASE_CONN_MAX_AGE", 600),
     "CONN_HEALTH_CHECKS": False,
     "OPTIONS": {
         "connect_timeout": 3,
@@ -119,11 +123,11 @@ DATABASES["default"] |= {
         # Bound by the server, a statement is parsed and planned once per connection instead of
         # once per callback.
         "server_side_binding": True,
-        "prepare_threshold": env.int("DATABASE_PREPARE_AFTER", 5) or None,
+        "prepare_threshold": variables.number("DATABASE_PREPARE_AFTER", 5) or None,
         "options": " ".join(
             [
-                f"-c lock_timeout={env.int('DATABASE_LOCK_TIMEOUT_MS', 2000)}",
-                f"-c statement_timeout={env.int('DATABASE_STATEMENT_TIMEOUT_MS', 5000)}",
+                f"-c lock_timeout={variables.number('DATABASE_LOCK_TIMEOUT_MS', 2000)}",
+                f"-c statement_timeout={variables.number('DATABASE_STATEMENT_TIMEOUT_MS', 5000)}",
                 "-c idle_in_transaction_session_timeout=5000",
                 "-c client_connection_check_interval=1000",
                 "-c timezone=UTC",
@@ -133,7 +137,9 @@ DATABASES["default"] |= {
 }
 
 # --- Celery: a message is a hint, the table is the truth ---
-BROKER_URL = env.str("BROKER_URL", "redis://127.0.0.1:6379/0")
+BROKER_URL = variables.address(
+    "BROKER_URL", "redis://127.0.0.1:6379/0", ("redis", "rediss", "amqp", "amqps")
+)
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = (
@@ -158,10 +164,10 @@ AMQP_EXCHANGE = env.str("AMQP_EXCHANGE", "paidonce.events")
 AMQP_QUEUE = env.str("AMQP_QUEUE", "paidonce.events.all")
 EVENT_STREAM_URL = env.str("EVENT_STREAM_URL", BROKER_URL if BROKER_URL.startswith("redis") else "")
 EVENT_STREAM = env.str("EVENT_STREAM", "paidonce.events")
-EVENT_STREAM_LENGTH_MAX = env.int("EVENT_STREAM_LENGTH_MAX", 1_000_000)
+EVENT_STREAM_LENGTH_MAX = variables.number("EVENT_STREAM_LENGTH_MAX", 1_000_000, least=1)
 
 # --- Waiting for an order that a payment names, before a person is asked ---
-PARKED_GRACE = timedelta(minutes=env.int("PARKED_GRACE_MINUTES", 15))
+PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))
 
 # --- HTTP API ---
 REST_FRAMEWORK = {
@@ -186,12 +192,12 @@ SPECTACULAR_SETTINGS = {
 }
 
 # --- Logging: one JSON object a line, see config/logs.py ---
-LOG_LEVEL = env.str("LOG_LEVEL", "INFO")
+LOG_LEVEL = variables.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING_CONFIG = "config.logs.configure"
 LOGGING = {"level": LOG_LEVEL}
 
 if not SECRET_KEY:
     raise ImproperlyConfigured(
         "SECRET_KEY is not set. Run `make run` for an embedded trial that makes its own secrets, "
-        "or copy .env.example to .env and fill it in."
+        "or fill in a copy of .env.example and load it: set -a; . ./.env; set +a"
     )
