@@ -50,8 +50,9 @@ def receive(intake: Intake, readings: Sequence[Reading]) -> list[Verdict]:
 @transaction.atomic(durable=True)
 def _receive(intake: Intake, readings: Sequence[Reading]) -> list[Verdict]:
     verdicts: dict[int, Verdict] = {}
-    # Items lock orders: taken in the order of their numbers, two batches cannot cross.
-    for item_no in sorted(range(len(readings)), key=lambda item: _order_no(readings[item])):
+    # Items lock orders, or transactions where they name none: taken in the order of these
+    # numbers, two batches cannot cross. What is said of one order stays in its order.
+    for item_no in sorted(range(len(readings)), key=lambda item: _locked_by(readings[item])):
         verdicts[item_no] = _take(intake, item_no, readings[item_no])
     return [verdicts[item_no] for item_no in range(len(readings))]
 
@@ -125,6 +126,11 @@ def _has_arrived(account_id: int, callback: Callback) -> bool:
         cursor.execute(_KNOWN_PAYMENT_SQL, [account_id, numbers])
         row = cursor.fetchone()
     return bool(row and row[0])
+
+
+def _locked_by(reading: Reading) -> tuple[str, str]:
+    order_no = _order_no(reading)
+    return order_no, "" if order_no or isinstance(reading, Unreadable) else reading.txn_no
 
 
 def _order_no(reading: Reading) -> str:

@@ -271,6 +271,25 @@ def test_batches_that_name_orders_crosswise_do_not_lock_each_other_out(
     assert deadlocks_so_far() == deadlocks
 
 
+@pytest.mark.parametrize("confirm", [False, True], ids=["parked", "held"])
+def test_batches_that_name_no_orders_do_not_lock_each_other_out(
+    crew: Crew, account: ProviderAccount, confirm: bool
+) -> None:
+    ProviderAccount.objects.update(confirm=confirm)
+    deadlocks = deadlocks_so_far()
+    for number in range(ROUNDS):
+        told = [callback(order_no=None, txn_no=f"pi_{letter}_{number}") for letter in "ABCDEF"]
+
+        crew.race(
+            partial(deliver, account, *told),
+            partial(deliver, account, *reversed(told)),
+            spread=SPREAD,
+        )
+
+        assert_books_balance(deliveries=(number + 1) * 2 * len(told))
+    assert deadlocks_so_far() == deadlocks
+
+
 def deadlocks_so_far() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
