@@ -19,7 +19,8 @@ SIGHTINGS_MAX: Final = 20
 
 _VERIFIED_SQL: Final = """
     UPDATE payments_accountkey SET last_used_at = %s
-     WHERE account_id = %s AND key_id = %s AND (last_used_at IS NULL OR last_used_at < %s)
+     WHERE account_id = %s AND key_id = %s AND purpose IN ('signature', 'certificate')
+       AND (last_used_at IS NULL OR last_used_at < %s)
 """
 _SIGHTED_SQL: Final = """
     INSERT INTO payments_unknownkeysighting (account_id, key_id, first_seen_at, last_seen_at, count)

@@ -81,6 +81,16 @@ def test_an_old_key_is_safe_to_retire_only_when_nothing_can_need_it(
     assert lines[new.pk] == ("in use" if new_used else "has verified nothing yet")
 
 
+def test_what_decrypts_is_not_taken_for_what_verified(account: ProviderAccount) -> None:
+    key = account.keys.get()
+    other = AccountKeyFactory.create(account=account, purpose="decryption", key_id=key.key_id)
+    key_use.verified(endpoint_of(account), key.key_id, now=NOW)
+
+    key.refresh_from_db()
+    other.refresh_from_db()
+    assert (key.last_used_at, other.last_used_at) == (NOW, None)
+
+
 def test_unknown_keys_are_counted_and_their_number_is_bounded(account: ProviderAccount) -> None:
     endpoint = endpoint_of(account)
     for number in range(key_use.SIGHTINGS_MAX + 5):
