@@ -38,7 +38,7 @@ def run(root: Path, held: int) -> None:
         _leave_word(env, var)
         if ours:  # a database from outside gets no demo data unasked
             supervisor.run(programs.manage("welcome", ("welcome",), env, root), as_is=True)
-        output.say(f"Everything runs: http://127.0.0.1:{port} (Ctrl-C stops it, the data stays)")
+        output.say(f"Everything runs: {env['PUBLIC_URL']}/admin/ (Ctrl-C stops it, the data stays)")
         supervisor.watch()
     except StopRequestedError:
         pass

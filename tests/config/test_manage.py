@@ -8,6 +8,11 @@ import pytest
 from tests import processes
 
 AWAY = "postgres://x:hidden@127.0.0.1:9/x"
+OURS = [
+    *("add_key", "create_account", "create_api_key", "create_merchant", "demo", "events", "keys"),
+    *("providers", "redrive", "rekey", "relay", "revoke_api_key", "send_callback", "states"),
+    "welcome",
+]
 WRONG = [
     ("PARKED_GRACE_MINUTES", "soon", "PARKED_GRACE_MINUTES is 'soon'; it must be a whole number"),
     ("PARKED_GRACE_MINUTES", "-5", "PARKED_GRACE_MINUTES is '-5'; it must be a whole number"),
@@ -85,6 +90,19 @@ def test_a_python_without_the_packages_is_told_where_they_are() -> None:
     )
 
     assert (ran.returncode, ran.stderr.partition(".")[0]) == (1, "This Python has no Django")
+
+
+@pytest.mark.parametrize("command", OURS)
+def test_the_help_of_a_command_says_what_it_does(command: str) -> None:
+    about = _manage("help", command).stdout.partition("\n\n")[2]
+
+    assert about[0].isupper()
+
+
+def test_the_examples_of_a_help_are_lines_to_copy() -> None:
+    line = '    printf %s "$NEW" | manage.py add_key stripe/main --key-id 2026-11\n'
+
+    assert line in _manage("help", "add_key").stdout
 
 
 def test_a_reader_that_has_had_enough_is_no_error() -> None:

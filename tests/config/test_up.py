@@ -121,6 +121,9 @@ def test_ctrl_c_and_kill_leave_no_process_and_all_of_the_data(checkout: Path) ->
 
     second = Run(checkout)
     second.wait_for("Everything runs", times=2)
+    assert first.output().count("Password ") == 1
+    assert "manage.py changepassword admin" in second.output()
+    assert f"Everything runs: http://127.0.0.1:{second.port}/admin/ " in second.output()
     with second.database() as database:
         assert database.execute("SELECT what FROM kept").fetchall() == [("this",)]
     assert (checkout / "var" / "secrets.env").read_text() == secrets

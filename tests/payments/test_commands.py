@@ -308,6 +308,7 @@ def test_a_secret_is_rotated_without_a_gap(terminal: Terminal) -> None:
     later = (present() + timedelta(days=7)).isoformat()
     terminal.run("add_key", "stripe/main", f"--retire={old.key_id}", f"--not-after={later}")
     assert accepts(account, STRIPE_SECRET)
+    assert f"until {later[:10]} {later[11:16]} UTC; keep: " in terminal.run("keys", "stripe/main")
     past = (present() - timedelta(seconds=1)).isoformat()
     said = terminal.run("add_key", "stripe/main", f"--retire={old.key_id}", f"--not-after={past}")
     assert said == f"Key {old.key_id} of stripe/main ends at {past}.\n"

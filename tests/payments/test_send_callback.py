@@ -139,13 +139,20 @@ def test_it_is_sent_where_it_is_told(account: ProviderAccount, public_url: str) 
         "10.999 has more decimals than EUR has": {"amount": "10.999"},
         "not a plain decimal amount": {"amount": "1e2"},
         "unknown currency 'EUX'": {"currency": "EUX"},
-        "There is no active account adyen/: create_account.": {"provider": "adyen"},
+        "There is no active account of adyen: create_account.": {"provider": "adyen"},
     }.items(),
 )
 def test_what_cannot_be_sent_is_said(
     account: ProviderAccount, words: str, arguments: dict[str, str]
 ) -> None:
     assert words in refused(**arguments)
+
+
+@pytest.mark.parametrize("times", ["0", "-3", "1001", "many"])
+def test_how_often_is_said_by_its_limits_and_not_by_a_list(
+    account: ProviderAccount, times: str
+) -> None:
+    assert refused(f"--times={times}").endswith("--times: must be a whole number from 1 to 1000")
 
 
 def test_of_several_accounts_one_is_named(account: ProviderAccount) -> None:

@@ -1,6 +1,6 @@
 """Play what can happen to callbacks against the running service, and show what became of each."""
 
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 from django.conf import settings
@@ -10,11 +10,14 @@ from django.utils import timezone
 from config.demo import result, scenes, shop
 from orders import api_keys
 
+# Inside the class, __doc__ would be the class's own.
+HELP: Final = __doc__ or ""
+
 
 class Command(BaseCommand):
     """`manage.py demo`: real orders, real signatures, real HTTP."""
 
-    help = __doc__
+    help = HELP
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         """Play the scenes with an API key that lives as long as they do."""

@@ -1,17 +1,20 @@
 """Print docs/providers.md as the adapters have it, or write it."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from config import provider_page
 
+# Inside the class, __doc__ would be the class's own.
+HELP: Final = __doc__ or ""
+
 
 class Command(BaseCommand):
     """`manage.py providers [--write]`."""
 
-    help = __doc__
+    help = HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Say what can be given."""

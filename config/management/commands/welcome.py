@@ -1,7 +1,7 @@
 """Set up the demo shop, show one signed callback being applied, and say where everything is."""
 
 import uuid
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 from django.conf import settings
@@ -13,11 +13,14 @@ from orders.money import Money
 from orders.place import place
 from payments import parked
 
+# Inside the class, __doc__ would be the class's own.
+HELP: Final = __doc__ or ""
+
 
 class Command(BaseCommand):
     """`manage.py welcome`: run by `manage.py up` when everything answers."""
 
-    help = __doc__
+    help = HELP
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         """Print the welcome."""
@@ -63,7 +66,12 @@ class Command(BaseCommand):
 
     def _secrets(self, demo: shop.Shop) -> list[str]:
         if not demo.new_secrets:
-            return []
+            return [
+                "",
+                "The first start showed an API key and a password. To have new ones:",
+                f"  .venv/bin/python manage.py create_api_key {shop.MERCHANT}",
+                f"  .venv/bin/python manage.py changepassword {shop.ADMIN}",
+            ]
         return [
             "",
             "Made just now and shown only this once; keep them:",

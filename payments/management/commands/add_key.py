@@ -1,11 +1,13 @@
 """Give a provider account one more key, to rotate its secret without a gap.
 
-printf %s "$NEW" | manage.py add_key stripe/main --key-id 2026-11
-manage.py add_key stripe/main --retire first --not-after 2026-12-07T00:00:00Z
+The new one first; when the provider has switched over, the end of the old one:
+
+    printf %s "$NEW" | manage.py add_key stripe/main --key-id 2026-11
+    manage.py add_key stripe/main --retire first --not-after 2026-12-07T00:00:00Z
 """
 
 import argparse
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
@@ -18,11 +20,14 @@ from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.port import Misconfigured
 from payments.vault import Undecryptable
 
+# Inside the class, __doc__ would be the class's own.
+HELP: Final = __doc__ or ""
+
 
 class Command(BaseCommand):
     """`manage.py add_key`."""
 
-    help = __doc__
+    help = HELP
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Keep the examples of the help as they are written."""

@@ -14,7 +14,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -33,11 +33,14 @@ from payments.providers import registry
 from payments.providers.port import Key, Misconfigured
 from payments.providers.samples import demo_keys
 
+# Inside the class, __doc__ would be the class's own.
+HELP: Final = __doc__ or ""
+
 
 class Command(BaseCommand):
     """`manage.py create_account`."""
 
-    help = __doc__
+    help = HELP
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Keep the example of the help as it is written."""

@@ -1,6 +1,6 @@
 """Show when each key last verified something, which may be retired, and which unknown keys came."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
@@ -8,11 +8,14 @@ from django.utils import timezone
 from payments.key_report import report
 from payments.models import ProviderAccount
 
+# Inside the class, __doc__ would be the class's own.
+HELP: Final = __doc__ or ""
+
 
 class Command(BaseCommand):
     """`manage.py keys [ENDPOINT]`."""
 
-    help = __doc__
+    help = HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Say what can be given."""
@@ -34,8 +37,10 @@ class Command(BaseCommand):
         for line in report(account, now=timezone.now()):
             used = line.key.last_used_at
             when = f"last used {used:%Y-%m-%d %H:%M} UTC" if used else "never used"
+            end = line.key.not_after
+            until = f"until {end:%Y-%m-%d %H:%M} UTC; " if end else ""
             self.stdout.write(
-                f"  {line.key.purpose:12} {line.key.key_id:24} {when:32} {line.advice}"
+                f"  {line.key.purpose:12} {line.key.key_id:24} {when:32} {until}{line.advice}"
             )
         for sighting in account.sightings.order_by("-last_seen_at"):
             self.stdout.write(

@@ -3,7 +3,7 @@
 Run it after putting a new key first; then the old one may be dropped from VAULT_KEYS.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
@@ -11,11 +11,14 @@ from django.db import transaction
 from payments import vault
 from payments.models import AccountKey
 
+# Inside the class, __doc__ would be the class's own.
+HELP: Final = __doc__ or ""
+
 
 class Command(BaseCommand):
     """`manage.py rekey`: all keys or none."""
 
-    help = __doc__
+    help = HELP
 
     @transaction.atomic(durable=True)
     def handle(self, *_args: Any, **_options: Any) -> None:

@@ -11,7 +11,7 @@ test account with a pair of your own (create_account --test --demo-keys FILE), a
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -31,13 +31,17 @@ from payments.providers.samples.occurrence import CannotTell
 from payments.providers.samples.tamper import TAMPERINGS
 
 EVENTS = {kind.lower().replace("_", "-"): kind for kind in Kind if kind is not Kind.IGNORED}
+TIMES_MAX = 1000
 REFUSALS = (Misconfigured, CannotTell, NotMoney, sending.LiveAccount)
+
+# Inside the class, __doc__ would be the class's own.
+HELP: Final = __doc__ or ""
 
 
 class Command(BaseCommand):
     """`manage.py send_callback`."""
 
-    help = __doc__
+    help = HELP
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Keep the examples of the help as they are written."""
@@ -53,7 +57,9 @@ class Command(BaseCommand):
         parser.add_argument("--currency", required=True, help="by ISO 4217: EUR")
         parser.add_argument("--event", default="paid", choices=EVENTS)
         parser.add_argument("--transaction", default="", help="else it follows from the order")
-        parser.add_argument("--times", type=int, default=1, choices=range(1, 1001), metavar="N")
+        parser.add_argument(
+            "--times", type=_times, default=1, metavar="N", help=f"1 to {TIMES_MAX}"
+        )
         parser.add_argument("--parallel", action="store_true", help="all of them at once")
         parser.add_argument(
             "--tamper", default="", choices=TAMPERINGS, help="spoil what was signed"
@@ -103,8 +109,15 @@ def _endpoint(provider: str, name: str) -> Endpoint:
         raise CommandError(f"Which one? --account {' or '.join(names)}")
     endpoint = find_endpoint(provider, names[0]) if names else None
     if endpoint is None:
-        raise CommandError(f"There is no active account {provider}/{name}: create_account.")
+        which = f"{provider}/{name}" if name else f"of {provider}"
+        raise CommandError(f"There is no active account {which}: create_account.")
     return endpoint
+
+
+def _times(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= TIMES_MAX:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {TIMES_MAX}")
+    return int(text)
 
 
 def _private_key(path: Path | None) -> RSAPrivateKey | None:
