@@ -126,9 +126,15 @@ def _trust(account: ProviderAccount) -> str:
     if provider is None:
         return "Unknown provider: no callback can be verified."
     confirm = provider.confirmation_by_default if account.confirm is None else account.confirm
+    said = []
+    if provider.facts.tier == "hint":
+        said.append("Nothing vouches for what a callback says: it is a hint.")
+        confirm = True  # as `payments/deliveries.py` has it, whatever the account says
     if confirm:
-        return "Payments move nothing until the provider's API has confirmed them."
-    return "A verified callback moves money by itself."
+        said.append("Payments move nothing until the provider's API has confirmed them.")
+    else:
+        said.append("A verified callback moves money by itself.")
+    return " ".join([*said, f"Not signed: {provider.facts.unsigned}."])
 
 
 def _standing(key: AccountKey, now: datetime) -> SafeString | str:
