@@ -17,7 +17,7 @@ from orders.api.authentication import merchant_of
 from orders.api.negotiation import AlwaysJSON
 from orders.api.problems import Problem
 from orders.api.serializers import NewOrderSerializer, OrderQuerySerializer, OrderSerializer
-from orders.deadlocks import retry_deadlocks
+from idempotency.deadlocks import retry_deadlocks
 from orders.models import Order
 from orders.money import Money
 from orders.place import ExpiresInThePast, OnPlaced, OrderExists, place
