@@ -12,9 +12,9 @@ from typing import Any, Final
 from django.db import connection
 
 from idempotency import lifecycle
-from idempotency.keys import Intent
+from idempotency.keys import Intent, Scope, intent
 from idempotency.lifecycle import Claim, Result
-from idempotency.models import FINAL_STATUSES, RecordStatus
+from idempotency.models import FINAL_STATUSES, Record, RecordStatus
 
 LEASE_DEFAULT: Final = timedelta(seconds=60)
 
@@ -50,7 +50,8 @@ _HOLDER_SQL: Final = """
             AND meaning.database = key.database AND meaning.classid = %(of_key)s::bigint
             AND meaning.granted
      WHERE key.locktype = 'advisory' AND key.granted AND key.objsubid = 1
-       AND key.classid = %(high)s::bigint AND key.objid = %(low)s::bigint AND key.pid <> pg_backend_pid()
+       AND key.classid = %(high)s::bigint AND key.objid = %(low)s::bigint
+       AND key.pid <> pg_backend_pid()
        AND key.database = (SELECT oid FROM pg_database WHERE datname = current_database())
      LIMIT 1
 """
@@ -121,7 +122,7 @@ def claim(intent: Intent, *, lease: timedelta = LEASE_DEFAULT) -> Answer:
         return Claimed(Claim(record_id=row[0], owner=intent.owner, fence=1))
     match look(intent):
         case None:
-            return _being_inserted(intent)
+            return _holder(intent) or Running()
         case Retryable(seen, version):
             again = lifecycle.reclaim(seen, version=version, owner=intent.owner, lease=lease)
             return Running() if again is None else Claimed(again)
@@ -140,9 +141,19 @@ def look(intent: Intent) -> Standing | None:
     return None if row is None else _standing(intent, row)
 
 
-def look_closely(intent: Intent) -> Standing | None:
-    """As `look`, but also sees a claim that has not committed yet."""
-    return look(intent) or _holder(intent) or look(intent)
+def find(scope: Scope, key: str) -> Record | Running | None:
+    """The record of a key, or Running where a claim has not committed; for those who ask only.
+
+    Raises MalformedKey.
+    """
+    # Whose meaning it is makes no difference here.
+    anybody = intent(scope=scope, key=key, digest=bytes(32))
+    record = Record.objects.filter(scope=str(scope), idem_key=key)
+    found = record.first()
+    if found is None and _holder(anybody) is not None:
+        return Running()
+    # Whoever held the lock a moment ago has committed since, or never will.
+    return found or record.first()
 
 
 def _standing(intent: Intent, row: Any) -> Standing:
@@ -160,10 +171,6 @@ def _standing(intent: Intent, row: Any) -> Standing:
     if left > 0 or handed_over:
         return Running(timedelta(seconds=max(left, 0.0)), handed_over=handed_over)
     return Recover(seen)
-
-
-def _being_inserted(intent: Intent) -> Running | Mismatch:
-    return _holder(intent) or Running()
 
 
 def _holder(intent: Intent) -> Running | Mismatch | None:

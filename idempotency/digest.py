@@ -90,7 +90,8 @@ class _Reading:
                     self.shown(inner, path, f"{pointer}/{number}")
                     for number, inner in enumerate(value)
                 ]
-        raise TypeError(f"{type(value).__name__} is not read JSON")
+            case _:
+                raise TypeError(f"{type(value).__name__} is not read JSON")
 
     def _is_left_out(self, path: Path, value: Any) -> bool:
         return path in self._irrelevant or (value is None and path in self._optional)
@@ -104,7 +105,7 @@ class _Reading:
         if not bare:
             return 0
         if exponent >= 0 and len(bare) + exponent <= _WHOLE_DIGITS_MAX:
-            whole = int(bare) * 10**exponent
+            whole = int(bare + exponent * "0")
             if whole <= _WHOLE_MAX:
                 return -whole if sign else whole
         # No member of the document itself can look like this: the place holds null.

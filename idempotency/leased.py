@@ -13,19 +13,19 @@ from typing import Final
 
 from django.db import transaction
 
-from idempotency import claims, lifecycle
+from idempotency import claims, lifecycle, one_transaction
 from idempotency.claims import LEASE_DEFAULT, Claimed, Mismatch, Recover, Replay, Running
 from idempotency.deadlocks import retry_deadlocks
 from idempotency.keys import Intent
 from idempotency.lifecycle import Claim, Result, StaleOwner
 from idempotency.models import RecordStatus
-from idempotency.one_transaction import Executed
+from idempotency.one_transaction import Executed, Refused
 
 #: How often an attempt may be given up as retryable; the last one is a final failure.
 ATTEMPTS_MAX: Final = 5
 
 
-def nothing() -> None:
+def nothing(*_: object) -> None:
     """No business rows beside the record."""
 
 
@@ -68,8 +68,11 @@ class RetryWithSameKey:
 
 #: What work may find. An exception counts as Unknown, and is raised.
 Finding = Finished | GaveUp | Unknown | HandOver
-Work = Callable[[Claim], Finding]
-Recovery = Callable[[Claim], Finding | RetryWithSameKey]
+Work = Callable[[Intent, Claim], Finding]
+Recovery = Callable[[Intent, Claim], Finding | RetryWithSameKey]
+#: Business rows that commit with the claim, so that recovery knows what was meant. It may raise
+#: `one_transaction.Refused`, which then is the final answer.
+Prepare = Callable[[Claim], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +86,38 @@ Outcome = Executed | Replay | Mismatch | Running | NotNow
 
 
 def run(
-    intent: Intent, *, work: Work, recover: Recovery, lease: timedelta = LEASE_DEFAULT
+    intent: Intent,
+    *,
+    work: Work,
+    recover: Recovery,
+    prepare: Prepare = nothing,
+    lease: timedelta = LEASE_DEFAULT,
 ) -> Outcome:
     """Carry out the intent unless its key has an answer or is being worked on.
 
     `lease` must be longer than the work ever takes: whoever outlives it may find the record in
     other hands, and then writes nothing. Neither `work` nor `recover` runs in a transaction.
     """
-    with transaction.atomic(durable=True):
-        answer = claims.claim(intent, lease=lease)
+    try:
+        answer = retry_deadlocks(partial(_claim, intent, prepare, lease))
+    except Refused as refusal:
+        return one_transaction.record_refusal(intent, refusal.result)
     match answer:
         case Claimed(claim):
-            return _conclude(intent, claim, work(claim), lease)
+            return _conclude(intent, claim, work(intent, claim), lease)
         case Recover(seen):
             return resume(intent, seen, work=work, recover=recover, lease=lease)
         case _:
             return answer
+
+
+@transaction.atomic(durable=True)
+def _claim(intent: Intent, prepare: Prepare, lease: timedelta) -> claims.Answer:
+    answer = claims.claim(intent, lease=lease)
+    # A later owner finds the rows of the first.
+    if isinstance(answer, Claimed) and answer.claim.fence == 1:
+        prepare(answer.claim)
+    return answer
 
 
 def resume(
@@ -114,9 +133,9 @@ def resume(
         claim = lifecycle.take_over(seen, owner=intent.owner, lease=lease)
     if claim is None:
         return _as_it_stands(intent, lease)
-    finding = recover(claim)
+    finding = recover(intent, claim)
     if isinstance(finding, RetryWithSameKey):
-        finding = work(claim)
+        finding = work(intent, claim)
     return _conclude(intent, claim, finding, lease)
 
 

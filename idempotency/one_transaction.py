@@ -69,10 +69,16 @@ def _attempt(intent: Intent, work: Callable[[], Result]) -> Outcome:
     try:
         return _transact(intent, RecordStatus.SUCCEEDED, work)
     except Refused as refusal:
-        # The rows of the work are gone, and so is the claim. Should somebody else have been
-        # faster in between, then his answer is the answer.
-        result = refusal.result
-        return _transact(intent, RecordStatus.FAILED_FINAL, lambda: result)
+        return record_refusal(intent, refusal.result)
+
+
+def record_refusal(intent: Intent, result: Result) -> Outcome:
+    """Record a refusal after the transaction that ended with it.
+
+    The rows of the work are gone, and so is the claim. Should somebody else have been faster in
+    between, then his answer is the answer.
+    """
+    return _transact(intent, RecordStatus.FAILED_FINAL, lambda: result)
 
 
 @transaction.atomic(durable=True)
