@@ -10,7 +10,7 @@ import binascii
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -20,10 +20,12 @@ import structlog
 from django.conf import settings
 from django.db import connection
 
-from idempotency.claims import Mismatch, Replay
+from idempotency.claims import Mismatch, Replay, Running
 from idempotency.keys import Intent
+from idempotency.leased import Outcome
 from idempotency.lifecycle import Result
 from idempotency.models import RecordStatus
+from idempotency.one_transaction import PAUSES_SECONDS, Executed
 
 log = structlog.get_logger(__name__)
 
@@ -43,10 +45,9 @@ _LEAVE_LUA: Final = """
 T = TypeVar("T")
 
 
-@cache
 def configured() -> "Front":
     """The front of this process: see IDEMPOTENCY_FRONT_URL."""
-    return Front(settings.IDEMPOTENCY_FRONT_URL)
+    return _at(settings.IDEMPOTENCY_FRONT_URL)
 
 
 class Front:
@@ -66,6 +67,21 @@ class Front:
                 socket_connect_timeout=_TIMEOUT_SECONDS,
                 retry=None,
             )
+
+    def answer(self, intent: Intent, decide: Callable[[], Outcome]) -> Outcome:
+        """What the front knows of the intent, or else what `decide` finds out by the database."""
+        known = self.final(intent)
+        if known is not None:
+            return known
+        if not self.enter(intent):
+            return self._wait(intent) or Running()
+        try:
+            outcome = decide()
+            if isinstance(outcome, Executed | Replay):
+                self.remember(intent, outcome.status, outcome.result)
+        finally:
+            self.leave(intent)
+        return outcome
 
     def final(self, intent: Intent) -> Replay | Mismatch | None:
         """The answer if it is final and remembered here."""
@@ -88,9 +104,9 @@ class Front:
             lambda: self._redis.set(_name(intent, "final"), written, px=self._final_ttl), None
         )
 
-    def wait(self, intent: Intent, pauses: Sequence[float]) -> Replay | Mismatch | None:
+    def _wait(self, intent: Intent) -> Replay | Mismatch | None:
         """The answer of whoever is running the same request, if it comes soon."""
-        for pause in pauses:
+        for pause in PAUSES_SECONDS:
             time.sleep(pause)
             if (answer := self.final(intent)) is not None:
                 return answer
@@ -113,6 +129,11 @@ class Front:
             self._rests_until = time.monotonic() + _REST_SECONDS
             log.warning("idempotency_front_failed", error=type(error).__name__)
             return otherwise
+
+
+@cache
+def _at(url: str) -> Front:
+    return Front(url)
 
 
 @cache

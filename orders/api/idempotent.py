@@ -26,7 +26,7 @@ from idempotency.digest import Path
 from idempotency.keys import Intent
 from idempotency.leased import Outcome
 from idempotency.lifecycle import Result
-from idempotency.one_transaction import PAUSES_SECONDS, Executed, Refused
+from idempotency.one_transaction import Refused
 from orders.api.authentication import merchant_of
 from orders.api.idempotency_key import Operation, Wanted, key_of
 from orders.api.idempotent_answers import answer_to, refusal_of, result_of
@@ -88,21 +88,16 @@ def answered(
     Another meaning is refused before the body's shape is looked at, and that before any row.
     """
     intent = operation.intent(request, key, arguments)
-    spare = front.configured()
-    outcome: Outcome | None = spare.final(intent)
-    if outcome is None and not spare.enter(intent):
-        outcome = spare.wait(intent, PAUSES_SECONDS) or Running()
-    elif outcome is None:
-        try:
-            outcome = _known(intent)
-            if outcome is None:
-                wanted = operation.wanted(request)
-                count_new_key(merchant_of(request))
-                outcome = carry_out(intent, wanted)
-            if isinstance(outcome, Executed | Replay):
-                spare.remember(intent, outcome.status, outcome.result)
-        finally:
-            spare.leave(intent)
+
+    def decide() -> Outcome:
+        known = _known(intent)
+        if known is not None:
+            return known
+        wanted = operation.wanted(request)
+        count_new_key(merchant_of(request))
+        return carry_out(intent, wanted)
+
+    outcome = front.configured().answer(intent, decide)
     return answer_to(intent.scope, intent.key, outcome, headers)
 
 

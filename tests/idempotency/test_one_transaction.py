@@ -1,26 +1,19 @@
-import hashlib
 from collections.abc import Callable
 
 import pytest
 
 from idempotency import one_transaction
 from idempotency.claims import Mismatch, Replay
-from idempotency.keys import Intent, Scope, intent
 from idempotency.lifecycle import Result
 from idempotency.models import Record, RecordStatus
 from idempotency.one_transaction import Executed, Refused
 from orders.models import Merchant
 from tests.factories import MerchantFactory
+from tests.idempotency.intents import CREATED, an_intent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-CREATED = Result(201, b'{"order_no": "A"}', "A")
 REFUSED = Result(409, b'{"type": "taken"}')
-
-
-def an_intent(key: str = "k", meaning: bytes = b"A", tenant: str = "1") -> Intent:
-    digest = hashlib.sha256(meaning).digest()
-    return intent(scope=Scope(tenant, "place_order"), key=key, digest=digest)
 
 
 def creating(code: str = "made") -> Callable[[], Result]:
