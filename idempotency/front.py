@@ -29,8 +29,8 @@ from idempotency.one_transaction import PAUSES_SECONDS, Executed
 
 log = structlog.get_logger(__name__)
 
-#: Longer than a request takes; whoever dies holds a key up for so long at most.
-RUN_TTL: Final = timedelta(seconds=5)
+#: Longer than most requests take; whoever dies holds a key up for so long at most.
+RUN_TTL: Final = timedelta(seconds=2)
 #: Far shorter than any record is kept, so that no answer outlives its record.
 FINAL_TTL: Final = timedelta(minutes=10)
 #: A front that fails is not asked again for so long: requests do not queue for its timeouts.
