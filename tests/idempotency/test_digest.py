@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -107,7 +108,7 @@ def test_what_is_not_read_json_is_a_programming_error() -> None:
         meaning_of(method="POST", path="/", body={"a": 0.1})
 
 
-_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _WHOLE = st.integers(-(10**20), 10**20)
 _DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), places=3)
 _DOCUMENTS = st.recursive(
@@ -117,9 +118,12 @@ _DOCUMENTS = st.recursive(
 )
 
 
-def _spelt(value: Any, draw: Any) -> str:
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+
+def _spelt(value: Any, draw: Draw) -> str:
     """The value as JSON, spelt in one of many ways."""
-    space = draw(st.sampled_from(["", " ", "\n\t"]))
+    space: str = draw(st.sampled_from(["", " ", "\n\t"]))
     match value:
         case dict():
             members = [
@@ -133,11 +137,11 @@ def _spelt(value: Any, draw: Any) -> str:
             return json.dumps(value, ensure_ascii=draw(st.booleans()))
         case _:
             number = Decimal(value)
-            zeros = draw(st.integers(0, 3))
-            shifted = number.scaleb(-zeros) if draw(st.booleans()) else None
-            if shifted is not None:
-                return f"{shifted:f}e{zeros}"
-            return f"{number:f}{'' if '.' in f'{number:f}' else '.0'}{'0' * zeros}"
+            zeros: int = draw(st.integers(0, 3))
+            if draw(st.booleans()):
+                return f"{number.scaleb(-zeros):f}e{zeros}"
+            plain = f"{number:f}"
+            return plain + ("" if "." in plain else ".0") + "0" * zeros
 
 
 def _plain(value: Any) -> Any:

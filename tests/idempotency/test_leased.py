@@ -169,10 +169,11 @@ def test_a_person_may_have_the_source_of_truth_asked_again() -> None:
 
 
 def test_rows_commit_with_the_claim_and_with_the_answer_each_once() -> None:
+    def after() -> None:
+        MerchantFactory.create(code="after")
+
     provider = Provider()
-    provider.finding = Finished(
-        RecordStatus.SUCCEEDED, CREATED, lambda: MerchantFactory.create(code="after")
-    )
+    provider.finding = Finished(RecordStatus.SUCCEEDED, CREATED, after)
 
     def before(claim: Claim) -> None:
         MerchantFactory.create(code="before")
