@@ -5,15 +5,19 @@ import signal
 import time
 import uuid
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
+from django.conf import LazySettings
 from django.db import connection
 
 from idempotency.models import Record, RecordStatus
 from orders.models import Merchant, Order
+from orders.numbers import lock_key
 from outbox.models import Event
 from tests.concurrency.crew import Crew
 from tests.concurrency.key_deeds import (
@@ -25,6 +29,7 @@ from tests.concurrency.key_deeds import (
     with_clock_off_by,
 )
 from tests.concurrency.nursery import Nursery, answer
+from tests.concurrency.onlooker import Onlooker
 from tests.concurrency.tally import tally
 from tests.orders.client import ApiClient
 
@@ -81,6 +86,61 @@ def test_of_many_meanings_at_once_one_wins_and_the_others_are_refused(crew: Crew
         assert len({one.body for one in winners}) == 1
         assert {one.status for one in losers} == {409}
         assert {b"idempotency-key-reused" in one.body for one in losers} == {True}
+
+
+@pytest.mark.parametrize("fronted", [False, True], ids=["without a front", "with a front"])
+def test_while_the_first_is_held_up_the_others_are_answered_at_once_and_hold_nothing(
+    settings: LazySettings, valkey_url: str, onlooker: Onlooker, fronted: bool
+) -> None:
+    settings.IDEMPOTENCY_FRONT_URL = valkey_url if fronted else ""
+    api = ApiClient()
+    post = partial(post_order_once, api.headers, "k", "A")
+    with held(api.merchant.pk, "A"):
+        first = onlooker.begin(post)
+        _wait_until(lambda: _waiting() == 1)
+        begun = time.monotonic()
+
+        repeats = [post() for _ in range(2)]
+        another = [post(amount_minor=2) for _ in range(2)]
+        asked = api.get("/v1/idempotency/k?operation=place_order")
+
+        assert time.monotonic() - begun < 1.9  # The first would be sent away after 2 seconds.
+        assert {one.status for one in repeats} == {202}
+        assert {one.status for one in another} == {409}
+        assert asked.status_code == 202
+        assert _waiting() == 1
+    answered = first.result(30)
+
+    again = post()
+    assert (answered.status, answered.replayed) == (201, False)
+    assert (again.body, again.replayed) == (answered.body, True)
+    assert post(amount_minor=2).status == 409
+    assert Order.objects.count() == 1
+
+
+@contextmanager
+def held(merchant_id: int, order_no: str) -> Iterator[None]:
+    """Whoever places the order waits as long as this lasts."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [lock_key(merchant_id, order_no)])
+        yield
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_key(merchant_id, order_no)])
+
+
+def _waiting() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
 
 
 def test_one_key_of_many_merchants_is_as_many_keys(crew: Crew) -> None:

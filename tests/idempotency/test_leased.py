@@ -21,6 +21,7 @@ from idempotency.lifecycle import Claim, Result
 from idempotency.models import Record, RecordStatus
 from idempotency.one_transaction import Executed, Refused
 from idempotency.sweep import Procedure, sweep
+from idempotency.tasks import forget_old_keys
 from orders.models import Merchant
 from tests.factories import MerchantFactory
 from tests.idempotency.intents import CREATED, an_intent
@@ -255,3 +256,13 @@ def test_retention_goes_on_in_batches_and_stops_at_its_bound() -> None:
 
     assert retention.forget(horizon=timedelta(days=30), batch=2, batches_max=2) == 4
     assert retention.forget(horizon=timedelta(days=30), batch=2) == 1
+
+
+def test_the_clock_has_old_keys_forgotten() -> None:
+    Provider().run()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE idempotency_record SET finished_at = now() - interval '1 year'")
+
+    forget_old_keys()
+
+    assert not Record.objects.exists()
