@@ -20,7 +20,7 @@ _FORGET_SQL: Final = """
                    WHERE finished_at < clock_timestamp() - %(horizon)s
                    ORDER BY finished_at
                    LIMIT %(batch)s
-                     FOR UPDATE SKIP LOCKED)
+                     FOR NO KEY UPDATE SKIP LOCKED)
        AND status IN ('SUCCEEDED', 'FAILED_FINAL')
 """
 
