@@ -18,6 +18,7 @@ COPY --from=packages /venv /venv
 WORKDIR /app
 COPY manage.py ./
 COPY config config
+COPY idempotency idempotency
 COPY outbox outbox
 COPY orders orders
 COPY payments payments

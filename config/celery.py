@@ -17,5 +17,10 @@ app.autodiscover_tasks()
 app.conf.beat_schedule = {
     "relay": {"task": "outbox.relay", "schedule": 0.5, "options": {"expires": 2}},
     "parked": {"task": "payments.sweep_parked", "schedule": 30.0, "options": {"expires": 30}},
+    "old keys": {
+        "task": "idempotency.forget_old_keys",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "expiry": {"task": "orders.expire_orders", "schedule": 30.0, "options": {"expires": 30}},
 }

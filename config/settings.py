@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "idempotency",
     "orders",
     "outbox",
     "payments",
@@ -169,12 +170,26 @@ EVENT_STREAM_LENGTH_MAX = variables.number("EVENT_STREAM_LENGTH_MAX", 1_000_000,
 # --- Waiting for an order that a payment names, before a person is asked ---
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))
 
+# --- Idempotency keys: how long answers are kept, and what spares the database a storm ---
+IDEMPOTENCY_KEPT = timedelta(days=env.int("IDEMPOTENCY_KEPT_DAYS", 30))
+IDEMPOTENCY_FRONT_URL = env.str(
+    "IDEMPOTENCY_FRONT_URL", BROKER_URL if BROKER_URL.startswith("redis") else ""
+)
+IDEMPOTENCY_KEYS_PER_DAY = env.int("IDEMPOTENCY_KEYS_PER_DAY", 1_000_000)
+API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", 6000)
+CACHES = {
+    "default": {"BACKEND": "config.cache.RedisOrMemory", "LOCATION": IDEMPOTENCY_FRONT_URL}
+    if IDEMPOTENCY_FRONT_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
 # --- HTTP API ---
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["orders.api.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["orders.api.authentication.IsMerchant"],
     "DEFAULT_PARSER_CLASSES": ["orders.api.parsing.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_THROTTLE_CLASSES": ["orders.api.limits.CallsPerMinute"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "orders.api.problems.exception_handler",
     "UNAUTHENTICATED_USER": None,

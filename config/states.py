@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from idempotency import lifecycle as idempotency_lifecycle
 from orders import lifecycle
 from outbox import claims
 from payments import conflicts, ledger
@@ -27,6 +28,12 @@ MACHINES: Final[tuple[Machine, ...]] = (
         ("APPLIED", "HELD", "PARKED"),
     ),
     ("Conflict", "payments/conflicts.py", conflicts.ENTERED_FROM, ("OPEN",)),
+    (
+        "Idempotency record",
+        "idempotency/lifecycle.py",
+        idempotency_lifecycle.ENTERED_FROM,
+        ("PROCESSING",),
+    ),
     ("Outbox event", "outbox/claims.py", claims.ENTERED_FROM, ("PENDING",)),
 )
 

@@ -63,6 +63,28 @@ def place(
 
     Raises OrderExists if the number is taken by other content, and ExpiresInThePast.
     """
+    return place_here(
+        merchant=merchant,
+        order_no=order_no,
+        money=money,
+        expires_at=expires_at,
+        payable_through=payable_through,
+        now=now,
+        on_placed=on_placed,
+    )
+
+
+def place_here(
+    *,
+    merchant: Merchant,
+    order_no: str,
+    money: Money,
+    expires_at: datetime | None,
+    payable_through: str,
+    now: datetime,
+    on_placed: OnPlaced,
+) -> Placed:
+    """As `place`, in the caller's transaction, which he rolls back if it raises."""
     lock_order_number(merchant.pk, order_no)
     with connection.cursor() as cursor:
         cursor.execute(

@@ -12,7 +12,7 @@ from typing import Final
 
 from django.db import connection, transaction
 
-from orders.deadlocks import retry_deadlocks
+from idempotency.deadlocks import retry_deadlocks
 from payments import conflicts, deliveries, paid
 from payments.callback import Callback, Kind, Outcome, Reading, Unreadable
 from payments.deliveries import Intake

@@ -36,6 +36,12 @@ KILLS = "tests/concurrency/test_kills.py"
 FAULTS = "tests/concurrency/test_faults.py"
 RELAYING = "tests/outbox/test_relay.py"
 CLAIMING = "tests/outbox/test_claims.py"
+KEYS = "tests/idempotency/test_claims.py"
+LEASES = "tests/idempotency/test_leased.py"
+FRONT = "tests/idempotency/test_front.py"
+DIGESTS = "tests/idempotency/test_digest.py"
+KEY_RACES = "tests/concurrency/test_keys.py"
+KEY_ANSWERS = "tests/orders/test_api_idempotency.py"
 
 
 @dataclass(frozen=True)
@@ -319,6 +325,114 @@ MUTANTS: Final = (
         "if self._local_commit_only:",
         "if False:",
         "tests/payments/test_database_trouble.py",
+    ),
+    _mutant(
+        "idempotency: whoever holds the record finishes it",
+        "idempotency/lifecycle.py",
+        " AND owner_token = %(owner)s AND fence = %(fence)s\n RETURNING",
+        "\n RETURNING",
+        *(KEYS, "-k", "taken_over"),
+    ),
+    _mutant(
+        "idempotency: an answer is overwritten",
+        "idempotency/lifecycle.py",
+        "WHERE id = %(id)s AND status = 'PROCESSING' AND owner_token",
+        "WHERE id = %(id)s AND owner_token",
+        *(KEYS, "-k", "final_status_is_final"),
+    ),
+    _mutant(
+        "idempotency: a lease that runs is taken over",
+        "idempotency/lifecycle.py",
+        "status = 'PROCESSING' AND lease_until <= clock_timestamp()",
+        "status = 'PROCESSING'",
+        *(KEYS, "-k", "lease_that_runs"),
+    ),
+    _mutant(
+        "idempotency: the meaning does not matter",
+        "idempotency/claims.py",
+        "if bytes(digest) != intent.digest:",
+        "if False:",
+        KEYS,
+    ),
+    _mutant(
+        "idempotency: everybody queues for the key",
+        "idempotency/claims.py",
+        "CASE WHEN pg_try_advisory_xact_lock(%(lock)s::bigint)",
+        "CASE WHEN %(lock)s::bigint IS NOT NULL",
+        *(KEYS, "-k", "not_committed"),
+    ),
+    _mutant(
+        "idempotency: whose meaning is being run is not asked",
+        "idempotency/claims.py",
+        "return Mismatch() if row[0] is False else Running()",
+        "return Running()",
+        *(KEYS, "-k", "not_committed"),
+    ),
+    _mutant(
+        "idempotency: an expired lease runs the work again",
+        "idempotency/leased.py",
+        "finding = recover(intent, claim)",
+        "finding: Finding | RetryWithSameKey = RetryWithSameKey()",
+        *(LEASES, "-k", "lost_reply"),
+    ),
+    _mutant(
+        "idempotency: a refusal keeps what was written",
+        "idempotency/one_transaction.py",
+        "            result = work()\n            lifecycle.finish(claim, status, result)",
+        "            try:\n                result = work()\n"
+        "            except Refused as refusal:\n"
+        "                result, status = refusal.result, RecordStatus.FAILED_FINAL\n"
+        "            lifecycle.finish(claim, status, result)",
+        "tests/idempotency/test_one_transaction.py",
+    ),
+    _mutant(
+        "idempotency: what is undecided is forgotten",
+        "idempotency/retention.py",
+        "WHERE finished_at < clock_timestamp() - %(horizon)s",
+        "WHERE created_at < clock_timestamp() - %(horizon)s",
+        *(LEASES, "-k", "past_the_horizon"),
+    ),
+    _mutant(
+        "idempotency: the front lets everybody leave",
+        "idempotency/front.py",
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then",
+        "if true then",
+        *(FRONT, "-k", "may_leave"),
+    ),
+    _mutant(
+        "idempotency: the front decides about meanings",
+        "idempotency/front.py",
+        "return holder is None or holder == mark or not holder.endswith(intent.digest)",
+        "return holder is None or holder == mark",
+        *(FRONT, "-k", "left or another_meaning"),
+    ),
+    _mutant(
+        "idempotency: numbers are doubles",
+        "idempotency/digest.py",
+        "        sign, digits, exponent = Decimal(value).as_tuple()",
+        "        sign, digits, exponent = Decimal(float(value)).as_tuple()",
+        DIGESTS,
+    ),
+    _mutant(
+        "idempotency: the address is no part of the meaning",
+        "orders/api/idempotency_key.py",
+        "arguments=arguments,",
+        "arguments={},",
+        *(KEY_ANSWERS, "-k", "two_orders"),
+    ),
+    _mutant(
+        "idempotency: keys belong to the API key",
+        "orders/api/idempotency_key.py",
+        "scope=scope_of(merchant_of(request), self.name)",
+        "scope=Scope(request.auth.prefix, self.name)",
+        *(KEY_ANSWERS, "-k", "rotated"),
+    ),
+    _mutant(
+        "idempotency: shape comes before the meaning",
+        "orders/api/idempotent.py",
+        "    intent = operation.intent(request, key, arguments)\n",
+        "    operation.wanted(request)\n    intent = operation.intent(request, key, arguments)\n",
+        *(KEY_ANSWERS, "-k", "another_meaning"),
     ),
 )
 

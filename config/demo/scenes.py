@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 
+from config.demo import one_key
 from config.demo.provider import PretendProvider
 
 BURST = 20
@@ -39,7 +40,7 @@ class Stage:
         return self.provider.send(body, client=self.sender, signature=signature)
 
     def _post(self, path: str, content: Mapping[str, object]) -> None:
-        answer = self.api.post(path, json=content)
+        answer = self.api.post(path, json=content, headers={"Idempotency-Key": uuid.uuid4().hex})
         if not answer.is_success:
             raise ServiceRefused(f"POST {path} answered {answer.status_code}: {answer.text[:200]}")
 
@@ -51,10 +52,42 @@ class Scene:
     title: str
     order_no: str
     answers: Counter[int] = field(default_factory=Counter)
+    remark: str = ""
 
 
 def play_all(stage: Stage) -> list[Scene]:
     """Play every scene once, each with an order of its own."""
+    return [
+        _one_key(stage),
+        *_play_callbacks(stage),
+    ]
+
+
+def _one_key(stage: Stage) -> Scene:
+    order_no = f"DEMO-{uuid.uuid4().hex[:8]}"
+    answers = one_key.send(
+        one_key.Order(
+            url=str(stage.api.base_url.join("/v1/orders")),
+            headers={
+                "Authorization": stage.api.headers["Authorization"],
+                "Idempotency-Key": f"demo-{order_no}",
+            },
+            content={
+                "order_no": order_no,
+                "amount": {"amount_minor": 1099, "currency": "USD"},
+            },
+        )
+    )
+    callers, processes = one_key.PROCESSES * one_key.EACH, one_key.PROCESSES
+    return Scene(
+        title=f"{callers} requests with one Idempotency-Key at once, from {processes} processes",
+        order_no=order_no,
+        answers=one_key.statuses(answers),
+        remark=one_key.summary(answers),
+    )
+
+
+def _play_callbacks(stage: Stage) -> list[Scene]:
     return [
         _play(stage, title, play)
         for title, play in (

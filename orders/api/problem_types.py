@@ -31,6 +31,19 @@ INVALID_REQUEST: Final = Kind(
 UNREADABLE_BODY: Final = Kind(
     400, "unreadable-body", "The body cannot be read", "Send one JSON object in UTF-8."
 )
+IDEMPOTENCY_KEY_MISSING: Final = Kind(
+    400,
+    "idempotency-key-missing",
+    "This call needs an Idempotency-Key",
+    "Send `Idempotency-Key` with a value of your own for each thing you want done once, and the "
+    "same value when you repeat it.",
+)
+IDEMPOTENCY_KEY_MALFORMED: Final = Kind(
+    400,
+    "idempotency-key-malformed",
+    "The Idempotency-Key is not acceptable",
+    "Send one value of 1 to 128 characters of A-Z a-z 0-9 _ . : -",
+)
 UNAUTHENTICATED: Final = Kind(
     401,
     "unauthenticated",
@@ -67,6 +80,12 @@ ORDER_NOT_CLOSABLE: Final = Kind(
     "The order was paid",
     "Read the order: what was paid is refunded, not closed.",
 )
+IDEMPOTENCY_KEY_REUSED: Final = Kind(
+    409,
+    "idempotency-key-reused",
+    "The Idempotency-Key stands for another request",
+    "Repeat the request as it was first sent, or use a new key for a new one.",
+)
 LENGTH_REQUIRED: Final = Kind(
     411,
     "length-required",
@@ -88,6 +107,12 @@ UNEXPECTED: Final = Kind(
     "unexpected",
     "Something failed that should not",
     "Repeating is safe. If it fails again, report the `X-Request-ID` of this answer.",
+)
+NOT_NOW: Final = Kind(
+    503,
+    "not-now",
+    "This could not be done now, and nothing has happened",
+    "Repeat the same request with the same key after `Retry-After` seconds.",
 )
 UNAVAILABLE: Final = Kind(
     503,

@@ -5,15 +5,21 @@ from typing import Any, Final
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 
+from idempotency.keys import IDEM_KEY_PATTERN
 from orders.api import problem_types
+from orders.api.idempotency_key import KEY_HEADER
+from orders.api.idempotent_answers import REPLAYED_HEADER
 from orders.api.problem_types import Kind
 from orders.api.problems import MEDIA_TYPE
 from orders.api.serializers import (
+    KeyQuerySerializer,
+    KeySerializer,
     NewOrderSerializer,
     OrderPageSerializer,
     OrderQuerySerializer,
     OrderSerializer,
     ProblemSerializer,
+    RunningKeySerializer,
 )
 
 
@@ -60,6 +66,7 @@ _CLOSED: Final = _ORDER | {
 # Any call can end in one of these.
 _ALWAYS: Final = (
     problem_types.UNAUTHENTICATED,
+    problem_types.TOO_MANY_REQUESTS,
     problem_types.UNEXPECTED,
     problem_types.UNAVAILABLE,
 )
@@ -91,30 +98,62 @@ def _responses(status: int, serializer: Any, description: str, *kinds: Kind) -> 
     return {status: OpenApiResponse(serializer, description=description), **problems}
 
 
+_WITH_KEY: Final = (
+    problem_types.IDEMPOTENCY_KEY_MALFORMED,
+    problem_types.IDEMPOTENCY_KEY_REUSED,
+    problem_types.NOT_NOW,
+)
+_RUNNING: Final = {
+    202: OpenApiResponse(
+        RunningKeySerializer,
+        description="The first request with this key is still being carried out. Repeat it after "
+        "`Retry-After` seconds, or ask at `Location`.",
+    )
+}
+
+
+def _key_parameters(status: int, *, required: bool) -> list[OpenApiParameter]:
+    return [
+        OpenApiParameter(
+            KEY_HEADER,
+            {"type": "string", "pattern": f"^{IDEM_KEY_PATTERN}$"},
+            OpenApiParameter.HEADER,
+            required=required,
+            description="A value of yours for what you want done once. The same key with the same "
+            "request gets the first answer again, byte for byte; with another request it is "
+            "refused. No personal data, please.",
+        ),
+        OpenApiParameter(
+            REPLAYED_HEADER,
+            str,
+            OpenApiParameter.HEADER,
+            response=[status],
+            description="`true` if an earlier call did it; else absent.",
+        ),
+        OpenApiParameter("Retry-After", int, OpenApiParameter.HEADER, response=[202]),
+        OpenApiParameter("Location", str, OpenApiParameter.HEADER, response=[202]),
+    ]
+
+
 PLACE_ORDER: Final[dict[str, Any]] = {
     "operation_id": "place_order",
     "summary": "Place an order",
-    "description": "Says what you are to be paid. The order number is yours and makes the call "
-    "safe to repeat: the same number with the same content answers with the same order and "
-    "`Idempotent-Replayed: true`; with other content it is refused. A payment that came before "
-    "its order is applied at once, so a new order may already be PAID.",
+    "description": "Says what you are to be paid. The key makes the call safe to repeat. So does "
+    "the order number, which is yours: under a new key, the same number with the same content "
+    "answers with the order as it stands; with other content it is refused. A payment that came "
+    "before its order is applied at once, so a new order may already be PAID.",
     "request": NewOrderSerializer,
-    "responses": _responses(
+    "responses": _RUNNING
+    | _responses(
         201,
         OrderSerializer,
         "The order as it stands.",
         *_WITH_BODY,
+        *_WITH_KEY,
+        problem_types.IDEMPOTENCY_KEY_MISSING,
         problem_types.ORDER_EXISTS,
     ),
-    "parameters": [
-        OpenApiParameter(
-            "Idempotent-Replayed",
-            str,
-            OpenApiParameter.HEADER,
-            response=[201],
-            description="`true` if an earlier call placed the order; else absent.",
-        )
-    ],
+    "parameters": _key_parameters(201, required=True),
     "examples": [
         _example(
             "An order of 10.99 USD",
@@ -152,12 +191,47 @@ CLOSE_ORDER: Final[dict[str, Any]] = {
     "shown to a person. Closing a closed order changes nothing and answers the same. The "
     "request has no body.",
     "request": None,
-    "responses": _responses(
+    "parameters": _key_parameters(200, required=False),
+    "responses": _RUNNING
+    | _responses(
         200,
         OrderSerializer,
         "The closed order.",
+        *_WITH_KEY,
         problem_types.NOT_FOUND,
         problem_types.ORDER_NOT_CLOSABLE,
     ),
     "examples": [_example("The closed order", _CLOSED)],
+}
+READ_KEY: Final[dict[str, Any]] = {
+    "operation_id": "read_idempotency_key",
+    "summary": "Read what became of an Idempotency-Key",
+    "description": "For whoever was answered 202. A key that is not known, or whose request left "
+    "no trace, is 404: repeat the request.",
+    "parameters": [
+        KeyQuerySerializer,
+        OpenApiParameter("Retry-After", int, OpenApiParameter.HEADER, response=[202]),
+    ],
+    "responses": _RUNNING
+    | _responses(
+        200,
+        KeySerializer,
+        "What became of it.",
+        problem_types.INVALID_REQUEST,
+        problem_types.NOT_FOUND,
+    ),
+    "examples": [
+        _example(
+            "An order was placed",
+            {
+                "key": "7c9e6679",
+                "operation": "place_order",
+                "status": "SUCCEEDED",
+                "created_at": "2031-05-04T18:00:00.120001Z",
+                "finished_at": "2031-05-04T18:00:00.125410Z",
+                "retry_count": 0,
+                "answer": {"status": 201, "body": _ORDER},
+            },
+        )
+    ],
 }

@@ -5,7 +5,9 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
+from idempotency.models import RecordStatus
 from orders.api.fields import MomentField, PatternField, WholeNumberField
+from orders.api.idempotency_key import operations
 from orders.api.problem_types import KINDS
 from orders.models import ENDPOINT_PATTERN, ORDER_NO_PATTERN, Order, OrderStatus
 from orders.money import AMOUNT_MINOR_MAX, NotMoney, exponent_of
@@ -118,6 +120,47 @@ class OrderQuerySerializer(StrictSerializer):
     cursor = serializers.CharField(
         required=False, max_length=200, help_text="`next` of the page before, as it was given."
     )
+
+
+class KeyQuerySerializer(StrictSerializer):
+    """Which call a key was sent with."""
+
+    operation = serializers.CharField(
+        help_text="The call that the key was sent with: its `operationId`."
+    )
+
+    def validate_operation(self, value: str) -> str:
+        """One that takes keys."""
+        if value not in operations():
+            raise serializers.ValidationError(f"Known here: {', '.join(operations())}.")
+        return value
+
+
+class AnswerSerializer(serializers.Serializer[Any]):
+    """What the call was answered, and what each repeat of it will be answered."""
+
+    status = serializers.IntegerField()
+    body = serializers.JSONField()
+
+
+class KeySerializer(serializers.Serializer[Any]):
+    """What became of a key; `answer` is null while it has no final one."""
+
+    key = serializers.CharField()
+    operation = serializers.CharField()
+    status = serializers.ChoiceField(RecordStatus.choices)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    retry_count = serializers.IntegerField()
+    answer = AnswerSerializer(allow_null=True)
+
+
+class RunningKeySerializer(serializers.Serializer[Any]):
+    """The request is being carried out."""
+
+    key = serializers.CharField()
+    operation = serializers.CharField()
+    status = serializers.ChoiceField([RecordStatus.PROCESSING.value])
 
 
 class ErrorSerializer(serializers.Serializer[Any]):

@@ -6,7 +6,14 @@ from django.urls import URLPattern, path, re_path, register_converter
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework.views import APIView
 
-from orders.api.views import CloseOrderView, NothingHereView, OrdersView, OrderView
+from idempotency.keys import IDEM_KEY_PATTERN
+from orders.api.views import (
+    CloseOrderView,
+    IdempotencyKeyView,
+    NothingHereView,
+    OrdersView,
+    OrderView,
+)
 from orders.models import ORDER_NO_PATTERN
 from orders.place import OnPlaced
 
@@ -25,7 +32,14 @@ class OrderNoConverter:
         return value
 
 
+class IdempotencyKeyConverter(OrderNoConverter):
+    """A client's key in an address."""
+
+    regex = IDEM_KEY_PATTERN
+
+
 register_converter(OrderNoConverter, "order_no")
+register_converter(IdempotencyKeyConverter, "idempotency_key")
 
 
 def urlpatterns(on_placed: OnPlaced) -> list[URLPattern]:
@@ -34,6 +48,7 @@ def urlpatterns(on_placed: OnPlaced) -> list[URLPattern]:
         *_both("orders", OrdersView, on_placed=on_placed),
         *_both("orders/<order_no:order_no>", OrderView),
         *_both("orders/<order_no:order_no>/close", CloseOrderView),
+        *_both("idempotency/<idempotency_key:key>", IdempotencyKeyView, name="idempotency_key"),
         *_both("schema", SpectacularAPIView, name="schema"),
         *_both("docs", SpectacularSwaggerView, name="docs"),
         re_path("", NothingHereView.as_view()),

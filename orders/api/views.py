@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
@@ -11,16 +11,24 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 from rest_framework.views import APIView
 
+from idempotency import claims
 from orders import closing, listing
 from orders.api import problem_types, schema
 from orders.api.authentication import merchant_of
+from orders.api.idempotency_key import Wanted, scope_of
+from orders.api.idempotent import idempotent
+from orders.api.idempotent_answers import REPLAYED_HEADER, standing_answer
 from orders.api.negotiation import AlwaysJSON
 from orders.api.problems import Problem
-from orders.api.serializers import NewOrderSerializer, OrderQuerySerializer, OrderSerializer
-from orders.deadlocks import retry_deadlocks
+from orders.api.serializers import (
+    KeyQuerySerializer,
+    NewOrderSerializer,
+    OrderQuerySerializer,
+    OrderSerializer,
+)
 from orders.models import Order
 from orders.money import Money
-from orders.place import ExpiresInThePast, OnPlaced, OrderExists, place
+from orders.place import ExpiresInThePast, OnPlaced, OrderExists, place_here
 
 
 class ApiView(APIView):
@@ -45,28 +53,26 @@ class OrdersView(ApiView):
     on_placed: OnPlaced | None = None
 
     @extend_schema(**schema.PLACE_ORDER)
-    def post(self, request: Request) -> Response:
+    @idempotent(operation="place_order", path="/v1/orders", shape=NewOrderSerializer)
+    def post(self, request: Request, wanted: Wanted) -> Response:
         """Place an order."""
         assert self.on_placed is not None  # noqa: S101 - a fault of the URL configuration
-        wanted = _valid(NewOrderSerializer(data=request.data))
-        order_no, on_placed, now = wanted["order_no"], self.on_placed, timezone.now()
+        order_no = wanted["order_no"]
         try:
-            placed = retry_deadlocks(
-                lambda: place(
-                    merchant=merchant_of(request),
-                    order_no=order_no,
-                    money=Money(**wanted["amount"]),
-                    expires_at=wanted["expires_at"],
-                    payable_through=wanted["payable_through"] or "",
-                    now=now,
-                    on_placed=on_placed,
-                )
+            placed = place_here(
+                merchant=merchant_of(request),
+                order_no=order_no,
+                money=Money(**wanted["amount"]),
+                expires_at=wanted["expires_at"],
+                payable_through=wanted["payable_through"] or "",
+                now=timezone.now(),
+                on_placed=self.on_placed,
             )
         except OrderExists as error:
             raise _order_exists(order_no, error) from error
         except ExpiresInThePast as error:
             raise ValidationError({"expires_at": ["This must be in the future."]}) from error
-        headers = {"Idempotent-Replayed": "true"} if placed.repeated else None
+        headers = {REPLAYED_HEADER: "true"} if placed.repeated else None
         return Response(OrderSerializer(placed.order).data, status=201, headers=headers)
 
     @extend_schema(**schema.LIST_ORDERS)
@@ -98,12 +104,12 @@ class CloseOrderView(ApiView):
     """The closing of one order."""
 
     @extend_schema(**schema.CLOSE_ORDER)
-    def post(self, request: Request, order_no: str) -> Response:
+    @idempotent(operation="close_order", path="/v1/orders/{order_no}/close", key_required=False)
+    def post(self, request: Request, _wanted: Wanted, order_no: str) -> Response:
         """Close an order."""
-        merchant, now = merchant_of(request), timezone.now()
         try:
-            order = retry_deadlocks(
-                lambda: closing.close(merchant=merchant, order_no=order_no, now=now)
+            order = closing.close_here(
+                merchant=merchant_of(request), order_no=order_no, now=timezone.now()
             )
         except closing.NoSuchOrder as error:
             raise Http404 from error
@@ -111,6 +117,20 @@ class CloseOrderView(ApiView):
             detail = f"Order {order_no} is {error.order.status}."
             raise Problem(problem_types.ORDER_NOT_CLOSABLE, detail) from error
         return Response(OrderSerializer(order).data)
+
+
+class IdempotencyKeyView(ApiView):
+    """What became of one key."""
+
+    @extend_schema(**schema.READ_KEY)
+    def get(self, request: Request, key: str) -> HttpResponse:
+        """Read what became of a key."""
+        asked = _valid(KeyQuerySerializer(data=_once_each(request)))
+        scope = scope_of(merchant_of(request), asked["operation"])
+        found = claims.find(scope, key)
+        if found is None:
+            raise Http404
+        return standing_answer(scope, key, found)
 
 
 class NothingHereView(ApiView):
@@ -125,7 +145,7 @@ class NothingHereView(ApiView):
         raise Http404
 
 
-def _valid(serializer: NewOrderSerializer | OrderQuerySerializer) -> dict[str, Any]:
+def _valid(serializer: KeyQuerySerializer | OrderQuerySerializer) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PACKAGES = ("config", "payments", "orders", "outbox")
+PACKAGES = ("config", "payments", "orders", "idempotency", "outbox")
+#: What deletes on purpose: final answers to keys that nobody sends any more.
+RETENTION = "idempotency/retention.py: DELETE FROM"
 
 #: What must not occur, and why.
 FORBIDDEN = {
@@ -33,7 +35,7 @@ def test_no_statement_has_a_bad_habit(why: str) -> None:
         for path in sources()
         for match in re.finditer(FORBIDDEN[why], path.read_text())
     ]
-    assert found == [], why
+    assert set(found) <= {RETENTION}, why
 
 
 def test_the_habits_are_looked_for_where_there_is_sql() -> None:

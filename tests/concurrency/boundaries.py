@@ -57,5 +57,6 @@ def count_boundaries(work: Callable[[], object]) -> list[str]:
 
 def _name(sql: str) -> str:
     words = sql.replace('"', "").split()
-    tables = [word for word in words if word.startswith(("orders_", "payments_", "outbox_"))]
+    ours = ("orders_", "payments_", "outbox_", "idempotency_")
+    tables = [word for word in words if word.startswith(ours)]
     return f"{words[0]} {tables[0].partition('.')[0] if tables else words[1]}"

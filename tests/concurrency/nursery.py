@@ -89,7 +89,9 @@ def _main() -> None:
     django.setup()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Nobody asks how they ended.
-    __import__("tests.concurrency.deeds")
+    # What most calls need is loaded once for all who are forked.
+    for module in ("tests.concurrency.deeds", "tests.concurrency.key_deeds", "config.urls"):
+        __import__(module)
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as wishes:
         wishes.sendall(b"!")

@@ -15,6 +15,13 @@ def test_the_page_is_what_the_tables_say() -> None:
     assert page == states.document(), "run: manage.py states --write"
 
 
+def test_the_diagram_of_the_idempotency_page_is_one_of_them() -> None:
+    page = (settings.BASE_DIR / "docs" / "idempotency.md").read_text()
+    diagram = page[page.index("```mermaid") : page.index("```\n", page.index("```mermaid") + 3)]
+
+    assert diagram in states.document()
+
+
 @pytest.mark.parametrize("machine", states.MACHINES, ids=lambda machine: machine[0])
 def test_every_state_has_a_row_and_every_initial_state_exists(
     machine: tuple[str, str, dict[Enum, frozenset[Enum]], tuple[str, ...]],

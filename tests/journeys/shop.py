@@ -1,6 +1,7 @@
 """A shop that places orders through the API and is told of payments, all over real HTTP."""
 
 import json
+import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -47,9 +48,8 @@ class Shop:
     def api(self, method: str, path: str, content: Any = None) -> httpx2.Response:
         """A call of the merchants' API; bytes go as they are."""
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        return self._client.request(
-            method, path, content=body, headers={"Content-Type": "application/json"}
-        )
+        headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
+        return self._client.request(method, path, content=body, headers=headers)
 
     def place(self, order_no: str, amount_minor: Any = 1099, currency: str = "USD") -> str:
         """Place an order; the status that the merchant is answered."""

@@ -1,5 +1,6 @@
 """A merchant's client of the API."""
 
+import uuid
 from typing import Any
 
 from django.test import Client
@@ -22,12 +23,13 @@ class ApiClient:
     def get(self, path: str, **query: str) -> Any:
         return self._client.get(path, query, headers=self.headers)
 
-    def post(self, path: str, content: Any = b"", **options: Any) -> Any:
-        """`content` as JSON, or as it is where it is bytes."""
+    def post(self, path: str, content: Any = b"", *, key: str | None = "", **options: Any) -> Any:
+        """`content` as JSON, or as it is where it is bytes; a new key unless one is given."""
+        keyed = {} if key is None else {"Idempotency-Key": key or uuid.uuid4().hex}
         return self._client.post(
             path,
             content,
-            **{"content_type": "application/json", "headers": self.headers} | options,
+            **{"content_type": "application/json", "headers": self.headers | keyed} | options,
         )
 
 

@@ -229,7 +229,7 @@ def test_cookies_and_origins_do_not_matter() -> None:
         "/v1/orders",
         content,
         content_type="application/json",
-        headers=api.headers | {"Origin": "https://evil.test"},
+        headers=api.headers | {"Origin": "https://evil.test", "Idempotency-Key": "k"},
     )
 
     assert response.status_code == 201

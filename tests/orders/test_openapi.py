@@ -30,6 +30,7 @@ def test_each_call_is_described_once(document: Any) -> None:
         ("GET", "/v1/orders"): "list_orders",
         ("GET", "/v1/orders/{order_no}"): "read_order",
         ("POST", "/v1/orders/{order_no}/close"): "close_order",
+        ("GET", "/v1/idempotency/{key}"): "read_idempotency_key",
     }
 
 

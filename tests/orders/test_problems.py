@@ -157,7 +157,7 @@ def test_connections_that_the_server_ended_cost_a_503_each_and_no_more(live_serv
 
 @pytest.mark.django_db(transaction=True)
 def test_a_real_server_says_what_is_wrong_with_the_body(live_service: str) -> None:
-    headers = ApiClient().headers
+    headers = ApiClient().headers | {"Idempotency-Key": "k"}
     url = f"{live_service}/v1/orders"
     as_json = headers | {"Content-Type": "application/json"}
 

@@ -84,6 +84,7 @@ def test_no_secret_and_no_person_is_in_any_log_line_or_answer(
     headers = [("Host", "localhost"), ("Connection", "close"), ("Authorization", f"Bearer {token}")]
     order_body = json.dumps({"order_no": BUYER, "amount": {"amount_minor": PAN}}).encode()
     as_json = [("Content-Type", "application/json"), ("Content-Length", str(len(order_body)))]
+    as_json.append(("Idempotency-Key", BUYER))
     raws.append(wire.request("POST", "/v1/orders", [*headers, *as_json], order_body))
     written_before = len(live_web.output())
 

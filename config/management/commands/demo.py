@@ -49,6 +49,8 @@ class Command(BaseCommand):
                 answers = ", ".join(f"{n} x {status}" for status, n in scene.answers.items())
                 self.stdout.write(self.style.MIGRATE_HEADING(scene.title))
                 self.stdout.write(f"  answered   {answers}")
+                if scene.remark:
+                    self.stdout.write(f"  {scene.remark}")
                 if 200 in scene.answers:  # noqa: PLR2004 - only what was taken causes events
                     result.wait_until_published(shop.MERCHANT, scene.order_no)
                 for line in result.lines(shop.MERCHANT, scene.order_no):

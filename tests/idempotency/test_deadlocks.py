@@ -5,7 +5,7 @@ import psycopg
 import pytest
 from django.db import IntegrityError, OperationalError, transaction
 
-from orders.deadlocks import ATTEMPTS_MAX, retry_deadlocks
+from idempotency.deadlocks import ATTEMPTS_MAX, retry_deadlocks
 from orders.models import Order
 from tests.concurrency.racing import race
 from tests.factories import OrderFactory

@@ -1,0 +1,1 @@
+"""The record of an intent: may it run, is it running, what did it answer."""
