@@ -19,6 +19,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn, TypeVar
 
 DEPTH_MAX: Final = 64
+#: Each costs microseconds, and some bodies are read before anybody knows who sent them: a
+#: mebibyte of nothing but ``{}`` would take a processor for seconds.
+NESTED_MAX: Final = 30_000
 #: No id, amount or time is longer; more digits than this are an attack on int() or Decimal().
 NUMBER_LENGTH_MAX: Final = 100
 
@@ -131,16 +134,19 @@ def _decode(body: bytes, decoder: json.JSONDecoder) -> Any:
         raise StrictJsonError(f"not UTF-8 at byte {error.start}") from None
     if document.startswith("\ufeff"):
         raise StrictJsonError("begins with a byte order mark")
-    _refuse_deep_nesting(document)
+    _refuse_much_nesting(document)
     try:
         return decoder.decode(document)
     except json.JSONDecodeError as error:
         raise StrictJsonError(f"not JSON: {error.msg} at character {error.pos}") from None
 
 
-def _refuse_deep_nesting(document: str) -> None:
-    if document.count("[") + document.count("{") <= DEPTH_MAX:
+def _refuse_much_nesting(document: str) -> None:
+    brackets = document.count("[") + document.count("{")
+    if brackets <= DEPTH_MAX:
         return
+    if brackets > NESTED_MAX:
+        raise StrictJsonError(f"more than {NESTED_MAX} objects and lists")
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(document):
         bracket = match[0]

@@ -80,7 +80,7 @@ def test_no_secret_of_the_compose_file_has_a_default() -> None:
 
 def test_the_example_names_exactly_the_variables_that_are_read() -> None:
     settings = (ROOT / "config" / "settings.py").read_text()
-    read = set(re.findall(r"env\.\w+\(\s*[\"']([A-Z_]+)", settings))
+    read = set(re.findall(r"(?:env|variables)\.\w+\(\s*[\"']([A-Z_]+)", settings))
     compose = set(re.findall(r"\$\{([A-Z_]+)", _COMPOSE.read_text()))
     example = set(re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert example == read | compose
@@ -88,7 +88,11 @@ def test_the_example_names_exactly_the_variables_that_are_read() -> None:
 
 def test_the_image_holds_every_package_of_the_service_and_runs_as_nobody_in_particular() -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"bench", "tests"}
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {
+        "bench",
+        "oracle",
+        "tests",
+    }
     copied = {line.split()[1] for line in lines if re.match(r"COPY (\w+) \1$", line)}
     assert copied == packages
     ignored = (ROOT / ".dockerignore").read_text().splitlines()

@@ -111,4 +111,4 @@ def test_every_line_of_the_web_server_is_json_also_its_own(live_web: Web) -> Non
 
     lines = [json.loads(line) for line in live_web.output().splitlines()]
 
-    assert {"_granian", "payments.views", "config.requests"} <= {line["logger"] for line in lines}
+    assert {"_granian", "payments.deliver", "config.requests"} <= {line["logger"] for line in lines}

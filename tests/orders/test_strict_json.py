@@ -5,6 +5,7 @@ import pytest
 
 from orders.strict_json import (
     DEPTH_MAX,
+    NESTED_MAX,
     StrictJsonError,
     at,
     boolean,
@@ -54,7 +55,7 @@ def nested(depth: int) -> bytes:
 
 def test_nesting_is_allowed_to_the_limit_and_not_beyond() -> None:
     parse(nested(DEPTH_MAX))
-    for depth in (DEPTH_MAX + 1, 100_000):
+    for depth in (DEPTH_MAX + 1, NESTED_MAX):
         with pytest.raises(StrictJsonError, match="nested deeper than 64 levels"):
             parse(nested(depth))
 
@@ -62,6 +63,16 @@ def test_nesting_is_allowed_to_the_limit_and_not_beyond() -> None:
 def test_many_brackets_side_by_side_or_inside_text_are_not_depth() -> None:
     assert len(parse(b"[" + b",".join([b"[]"] * 1000) + b"]")) == 1000
     assert parse(b'["' + b"[" * 1000 + b'\\"{{"]') == ["[" * 1000 + '"{{']
+
+
+@pytest.mark.parametrize("item", [b"{}", b"[]", b'{"a":1}'])
+def test_so_many_objects_that_reading_them_takes_seconds_are_refused(item: bytes) -> None:
+    def listed(number: int) -> bytes:
+        return b"[" + b",".join([item] * number) + b"]"
+
+    assert len(parse(listed(NESTED_MAX - 1))) == NESTED_MAX - 1
+    with pytest.raises(StrictJsonError, match="more than 30000 objects and lists"):
+        parse(listed(NESTED_MAX))
 
 
 def test_an_unterminated_text_of_many_quotes_is_refused_in_linear_time() -> None:

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
@@ -153,6 +154,14 @@ def test_how_often_is_said_by_its_limits_and_not_by_a_list(
     account: ProviderAccount, times: str
 ) -> None:
     assert refused(f"--times={times}").endswith("--times: must be a whole number from 1 to 1000")
+
+
+def test_a_key_that_the_vault_cannot_open_is_said(
+    account: ProviderAccount, settings: Settings
+) -> None:
+    settings.VAULT_KEYS = [Fernet.generate_key().decode()]
+
+    assert refused().startswith("None of VAULT_KEYS made this")
 
 
 def test_of_several_accounts_one_is_named(account: ProviderAccount) -> None:

@@ -29,6 +29,7 @@ from payments.providers.port import Misconfigured
 from payments.providers.rsa_sign import private_key
 from payments.providers.samples.occurrence import CannotTell
 from payments.providers.samples.tamper import TAMPERINGS
+from payments.vault import Undecryptable
 
 EVENTS = {kind.lower().replace("_", "-"): kind for kind in Kind if kind is not Kind.IGNORED}
 TIMES_MAX = 1000
@@ -107,7 +108,10 @@ def _endpoint(provider: str, name: str) -> Endpoint:
     names = [name] if name else sorted(accounts.values_list("name", flat=True))
     if len(names) > 1:
         raise CommandError(f"Which one? --account {' or '.join(names)}")
-    endpoint = find_endpoint(provider, names[0]) if names else None
+    try:
+        endpoint = find_endpoint(provider, names[0]) if names else None
+    except Undecryptable as error:
+        raise CommandError(str(error)) from error
     if endpoint is None:
         which = f"{provider}/{name}" if name else f"of {provider}"
         raise CommandError(f"There is no active account {which}: create_account.")
