@@ -171,12 +171,12 @@ EVENT_STREAM_LENGTH_MAX = variables.number("EVENT_STREAM_LENGTH_MAX", 1_000_000,
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))
 
 # --- Idempotency keys: how long answers are kept, and what spares the database a storm ---
-IDEMPOTENCY_KEPT = timedelta(days=env.int("IDEMPOTENCY_KEPT_DAYS", 30))
+IDEMPOTENCY_KEPT = timedelta(days=variables.number("IDEMPOTENCY_KEPT_DAYS", 30))
 IDEMPOTENCY_FRONT_URL = env.str(
     "IDEMPOTENCY_FRONT_URL", BROKER_URL if BROKER_URL.startswith("redis") else ""
 )
-IDEMPOTENCY_KEYS_PER_DAY = env.int("IDEMPOTENCY_KEYS_PER_DAY", 1_000_000)
-API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", 6000)
+IDEMPOTENCY_KEYS_PER_DAY = variables.number("IDEMPOTENCY_KEYS_PER_DAY", 1_000_000)
+API_CALLS_PER_MINUTE = variables.number("API_CALLS_PER_MINUTE", 6000)
 CACHES = {
     "default": {"BACKEND": "config.cache.RedisOrMemory", "LOCATION": IDEMPOTENCY_FRONT_URL}
     if IDEMPOTENCY_FRONT_URL
