@@ -7,13 +7,14 @@ from typing import Any
 from django.db.models import Model
 from django.urls import reverse
 
+from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Event
 from payments.models import Conflict, Delivery, ProviderAccount, ProviderTransaction
 from tests import factories
 
 MONEY_TABLES = (Order, ProviderAccount, ProviderTransaction, Delivery, Conflict, Event, ApiKey)
-TABLES = (*MONEY_TABLES, Merchant)
+TABLES = (*MONEY_TABLES, Merchant, Record)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ def furnish(**texts: Any) -> Rows:
         aggregate_id=f"{merchant.code}/{order.order_no}", **of("event")
     )
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
-    found = (order, account, transaction, delivery, conflict, event, key, merchant)
+    record = factories.RecordFactory.create(**of("record"))
+    found = (order, account, transaction, delivery, conflict, event, key, merchant, record)
     return Rows({type(row): row for row in found})
 
 
