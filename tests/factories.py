@@ -8,6 +8,7 @@ from typing import Any
 import factory
 from factory.django import DjangoModelFactory
 
+from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Event
 from payments import vault
@@ -111,6 +112,21 @@ class EventFactory(DjangoModelFactory[Event]):
     type = "order.paid"
     payload = factory.LazyAttribute(lambda row: {"order": row.aggregate_id, "seq": row.seq})
     created_at = CREATED_AT
+
+
+class RecordFactory(DjangoModelFactory[Record]):
+    """A key that no rule could decide about."""
+
+    class Meta:
+        model = Record
+
+    scope = "1/refund/v1"
+    idem_key = factory.Sequence(lambda number: f"key-{number}")
+    request_hash = bytes(32)
+    owner_token = factory.LazyFunction(uuid.uuid4)
+    lease_until = CREATED_AT
+    handed_over_at = CREATED_AT
+    reason = "the provider contradicts itself"
 
 
 class ProviderTransactionFactory(DjangoModelFactory[ProviderTransaction]):

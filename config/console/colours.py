@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from idempotency.models import RecordStatus
 from orders.models import OrderStatus
 from outbox.models import EventState
 from payments.callback import Outcome
@@ -51,5 +52,10 @@ EVENT: Final[Mapping[str, str]] = {
     EventState.CLAIMED: "info",
     EventState.PUBLISHED: "success",
     EventState.DEAD: "danger",
+}
+KEY: Final[Mapping[str, str]] = {
+    RecordStatus.PROCESSING: "info",
+    RecordStatus.SUCCEEDED: "success",
+    RecordStatus.FAILED_RETRYABLE: "warning",
 }
 MODE: Final[Mapping[str, str]] = {"LIVE": "success", "TEST": "warning"}

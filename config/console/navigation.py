@@ -58,7 +58,10 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
     },
     {
         "title": "Machinery",
-        "items": [_item("Events", "outbox", "outbox.event")],
+        "items": [
+            _item("Events", "outbox", "outbox.event"),
+            _item("Idempotency keys", "fingerprint", "idempotency.record"),
+        ],
     },
     {
         "title": "Access",

@@ -107,6 +107,7 @@ def _known(intent: Intent) -> Outcome | None:
 
 
 def _work(run: Callable[[], Response], headers: dict[str, str]) -> Result:
+    headers.clear()  # It may have run before, in a transaction that did not commit.
     try:
         response = run()
     except Exception as error:

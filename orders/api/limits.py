@@ -45,7 +45,9 @@ def count_new_key(merchant: Merchant) -> None:
 
 
 def _count(what: str, merchant: Merchant, window_seconds: int) -> int:
-    name = f"paidonce:{what}:{merchant.pk}:{int(time.time()) // window_seconds}"
+    # A merchant of another database may have the same id, but was not made in the same moment.
+    whose = f"{merchant.pk}@{merchant.created_at.timestamp()}"
+    name = f"paidonce:{what}:{whose}:{int(time.time()) // window_seconds}"
     cache.add(name, 0, 2 * window_seconds)
     try:
         return cache.incr(name)

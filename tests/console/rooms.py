@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Model
 from django.urls import reverse
 
+from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Event
 from payments.models import (
@@ -22,7 +23,7 @@ MONEY_TABLES = (
     *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
     *(Event, ApiKey),
 )
-TABLES = (*MONEY_TABLES, Merchant)
+TABLES = (*MONEY_TABLES, Merchant, Record)
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,10 @@ def furnish(**texts: Any) -> Rows:
         account=account, order_no=order.order_no, **of("confirmation")
     )
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
+    record = factories.RecordFactory.create(**of("record"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
-        *(event, key, merchant),
+        *(event, key, merchant, record),
     )
     return Rows({type(row): row for row in found})
 

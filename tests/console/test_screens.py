@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from config.console.screens import ROWS_COUNTED_MAX
+from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Event, EventState
 from payments.models import (
@@ -149,6 +150,7 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     Event: factories.EventFactory.create,
     ApiKey: factories.ApiKeyFactory.create,
     Merchant: factories.MerchantFactory.create,
+    Record: factories.RecordFactory.create,
 }
 
 
