@@ -193,14 +193,14 @@ MUTANTS: Final = (
     _mutant(
         "test events pay live orders",
         _RECEIVE,
-        "if reading.live is not None and reading.live != endpoint.account.live:",
+        "if reading.live is not None and reading.live != intake.endpoint.account.live:",
         "if False:",
         RECEIVING,
     ),
     _mutant(
         "items of a batch are taken as they come",
         _RECEIVE,
-        "sorted(range(len(readings)), key=lambda item: _order_no(readings[item]))",
+        "sorted(range(len(readings)), key=lambda item: _locked_by(readings[item]))",
         "range(len(readings))",
         *(RACES, "-k", "crosswise"),
     ),
@@ -315,8 +315,8 @@ MUTANTS: Final = (
     _mutant(
         "what was not stored is acknowledged",
         "payments/views.py",
-        '"text/plain",\n                503,',
-        '"text/plain",\n                200,',
+        "provider.acknowledge(Reply.UNAVAILABLE) if provider",
+        "provider.acknowledge(Reply.ACCEPTED) if provider",
         "tests/payments/test_database_trouble.py",
     ),
     _mutant(
