@@ -27,6 +27,7 @@ from orders.strict_json import (
 )
 from payments.callback import PROVIDER_ID, Callback, Invalid, Kind, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.api_access import check_api_access
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
 from payments.providers.hmac_verify import KEY_PURPOSE, verify
@@ -71,10 +72,11 @@ FACTS: Final = Facts(
     amount="amount_received, amount_captured or amount_total; minor units, ISK and UGX in "
     "hundredths, MGA in whole units",
     refund="the refund's id; the charge's where only its total is told",
-    settings="order_key",
+    settings="order_key, api_url",
     source="https://docs.stripe.com/webhooks",
     evidence="documentation; SDK 16 signs and verifies the samples",
     keys=(KeyFact("signature", "the endpoint's signing secret, with its whsec_"),),
+    api_keys=(KeyFact("api", "a secret or restricted API key", needed=False),),
 )
 
 
@@ -89,6 +91,7 @@ class Stripe:
         """Refuse a key that is not an endpoint's signing secret, and unknown settings."""
         options = Options(account.settings, "settings")
         options.text("order_key", "", empty=True)
+        check_api_access(options, account)
         options.finish()
         for key in account.keys:
             if key.purpose != KEY_PURPOSE:
@@ -114,7 +117,7 @@ class Stripe:
         try:
             event = parse(request.body)
             event_id = required(identifier(event, "id"), "id")
-            return [_callback(event, event_id, account)]
+            return [callback_of(event, event_id, account)]
         except (StrictJsonError, NotMoney, Invalid) as error:
             if event_id is None or not PROVIDER_ID.fullmatch(event_id):
                 event_id = sha256(request.body).hexdigest()
@@ -128,7 +131,8 @@ class Stripe:
         return BY_STATUS[reply]
 
 
-def _callback(event: object, event_id: str, account: Account) -> Callback:
+def callback_of(event: object, event_id: str, account: Account) -> Callback:
+    """The callback in an event. Raises StrictJsonError, NotMoney or Invalid."""
     event_type = required(text(event, "type"), "type")
     ignored = Callback(event_id=event_id, event_type=event_type, kind=Kind.IGNORED)
     if text(event, "object") == "v2.core.event":

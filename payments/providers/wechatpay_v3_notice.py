@@ -25,7 +25,7 @@ from payments.providers.times import instant
 
 DEFAULT_CURRENCY: Final = "CNY"
 _FEN: Final = AmountRule("minor", {})
-_TRADE_STATES: Final[Mapping[str, Kind]] = {
+TRADE_STATES: Final[Mapping[str, Kind]] = {
     "SUCCESS": Kind.PAID,
     "ACCEPT": Kind.PENDING,
     "NOTPAY": Kind.PENDING,
@@ -47,7 +47,7 @@ def notice(envelope: object, resource: object, event_id: str, account: Account) 
     event_type = required(text(envelope, "event_type"), "event_type")
     match event_type:
         case "TRANSACTION.SUCCESS" | "TRANSACTION.FAIL":
-            kind = _state(resource, "trade_state", _TRADE_STATES)
+            kind = _state(resource, "trade_state", TRADE_STATES)
             number, amount_name, time_name = "transaction_id", "total", "success_time"
             linked: list[str | None] = []
             if kind is Kind.PAID and event_type == "TRANSACTION.FAIL":
