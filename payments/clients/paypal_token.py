@@ -63,3 +63,9 @@ class Tokens:
             raise StrictJsonError("the access token has another form")
         lifetime = min(timedelta(seconds=max(0, min(seconds, 10**6))), LIFETIME_MAX)
         return self._now + lifetime - MARGIN, token
+
+
+def forget_all() -> None:
+    """Fetch every token anew when it is needed next."""
+    with _lock:
+        _kept.clear()

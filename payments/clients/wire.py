@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from orders.strict_json import parse
+from orders.strict_json import StrictJsonError, parse
 
 BYTES_MAX: Final = 1024 * 1024
 STATEMENT_BYTES_MAX: Final = 64 * 1024 * 1024
@@ -51,7 +51,10 @@ class Reply:
     @property
     def json(self) -> Any:
         """The body's document. Raises StrictJsonError."""
-        return parse(self.body)
+        try:
+            return parse(self.body)
+        except StrictJsonError as error:
+            raise StrictJsonError(f"HTTP {self.status}, {error}") from None
 
     def header(self, name: str) -> str | None:
         """The value of a header that occurs exactly once, else None."""
