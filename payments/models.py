@@ -369,6 +369,7 @@ class Refund(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     fence = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(null=True, blank=True)
+    first_sent_at = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
     asks = models.PositiveIntegerField(default=0)
     why = models.CharField(max_length=300, blank=True)

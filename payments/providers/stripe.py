@@ -47,6 +47,8 @@ from payments.providers.stripe_events import (
     linked_to,
     meaning_of,
     order_of,
+    refund_no_of,
+    reversed_by,
     transaction_of,
 )
 from payments.providers.times import instant
@@ -138,7 +140,7 @@ def callback_of(event: object, event_id: str, account: Account) -> Callback:
     if text(event, "object") == "v2.core.event":
         return ignored
     thing = mapping(event, "data", "object")
-    kind, amounts, part = meaning_of(event_type, thing)
+    kind, amounts, part, cumulative = meaning_of(event_type, thing)
     if kind is Kind.IGNORED:
         return ignored
     subject = mapping(thing, *part)
@@ -156,6 +158,9 @@ def callback_of(event: object, event_id: str, account: Account) -> Callback:
         live=boolean(event, "livemode"),
         occurred_at=instant(at(event, "created")),
         linked_nos=tuple(dict.fromkeys([*linked_to(subject), *linked_to(thing)])),
+        reverses=reversed_by(kind, subject, thing),
+        refund_no=refund_no_of(kind, subject, cumulative=cumulative),
+        cumulative=cumulative,
     )
 
 

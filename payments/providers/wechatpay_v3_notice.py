@@ -49,13 +49,14 @@ def notice(envelope: object, resource: object, event_id: str, account: Account) 
         case "TRANSACTION.SUCCESS" | "TRANSACTION.FAIL":
             kind = _state(resource, "trade_state", TRADE_STATES)
             number, amount_name, time_name = "transaction_id", "total", "success_time"
-            linked: list[str | None] = []
+            payment, refund_no = None, None
             if kind is Kind.PAID and event_type == "TRANSACTION.FAIL":
                 raise StrictJsonError("a failed transaction whose trade_state is SUCCESS")
         case "REFUND.SUCCESS" | "REFUND.ABNORMAL" | "REFUND.CLOSED":
             kind = _state(resource, "refund_status", _REFUND_STATUSES)
             number, amount_name, time_name = "refund_id", "refund", "success_time"
-            linked = [identifier(resource, "transaction_id"), identifier(resource, "out_refund_no")]
+            payment = identifier(resource, "transaction_id")
+            refund_no = identifier(resource, "out_refund_no")
             if kind is Kind.REFUNDED and event_type != "REFUND.SUCCESS":
                 raise StrictJsonError("a refund that failed and whose refund_status is SUCCESS")
         case _:
@@ -75,7 +76,9 @@ def notice(envelope: object, resource: object, event_id: str, account: Account) 
         stated_amount=words,
         account_no=_account_no(resource, account),
         occurred_at=instant(at(resource, time_name)),
-        linked_nos=tuple(each for each in linked if each),
+        linked_nos=tuple(each for each in (payment, refund_no) if each),
+        reverses=payment or "",
+        refund_no=refund_no or "",
     )
 
 

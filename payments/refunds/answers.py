@@ -26,6 +26,7 @@ _WAIT_ACCEPTED: Final = timedelta(minutes=5)
 
 LOST: Final = "LOST"
 """What is said of an owner who came too late."""
+NOT_SENT: Final = "NOT_SENT"
 
 
 def record(claim: Claim, answer: RefundAnswer, *, now: datetime) -> str:
@@ -48,13 +49,25 @@ def record(claim: Claim, answer: RefundAnswer, *, now: datetime) -> str:
     return str(answer.answer) if done else LOST
 
 
+def not_sent(claim: Claim, *, why: str, now: datetime) -> str:
+    """There is no client to send it with: it waits, and at last a person is asked."""
+    if not lifecycle.not_sent(claim, backoff(claim.asks), why=why):
+        return LOST
+    _ask_if_long(claim, why=why, now=now)
+    return NOT_SENT
+
+
 def not_known(claim: Claim, *, why: str, now: datetime) -> bool:
     """Nobody knows whether it happened: ask again, further off each time, and at last a person."""
     if not lifecycle.ask_later(claim, backoff(claim.asks), why=why):
         return False
+    _ask_if_long(claim, why=why, now=now)
+    return True
+
+
+def _ask_if_long(claim: Claim, *, why: str, now: datetime) -> None:
     if claim.asks + 1 >= ASKS_BEFORE_DOUBT:
         _ask_a_person(claim.refund_id, why=why, asks=claim.asks + 1, now=now)
-    return True
 
 
 def backoff(asks: int) -> timedelta:

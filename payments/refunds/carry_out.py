@@ -27,6 +27,9 @@ def carry_out(
         claim = lifecycle.claim_to_send(lease)
         if claim is None:
             break
-        answer = asking.send(claim.refund_id, client_for)
-        answered[answers.record(claim, answer, now=now)] += 1
+        said = asking.send(claim.refund_id, client_for)
+        if said.has_client:
+            answered[answers.record(claim, said.answer, now=now)] += 1
+        else:
+            answered[answers.not_sent(claim, why=said.answer.why, now=now)] += 1
     return answered

@@ -93,6 +93,8 @@ def _recount(
     back = rows.find_locked(payment.account_id, TransactionKind.CHARGEBACK_REVERSAL, dispute_no)
     if taken is None or taken.reverses_id != payment.pk:
         return True  # Won, and nothing was taken: so far.
+    if back is not None and back.reverses_id != payment.pk:
+        back = None  # It waits too, and its turn comes.
     before = taken.counted_minor - (back.counted_minor if back else 0)
     returned = 0
     if back is not None and not lost and not _was_lost(payment, dispute_no):

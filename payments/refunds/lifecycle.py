@@ -38,7 +38,8 @@ _CLAIM_SQL: Final = """
  RETURNING refund.id, refund.fence, refund.asks
 """
 _TO_SEND_SQL: Final = _CLAIM_SQL.format(
-    sent=", sent_at = clock_timestamp()",
+    sent=""", sent_at = clock_timestamp(),
+           first_sent_at = coalesce(refund.first_sent_at, clock_timestamp())""",
     due="status = 'REQUESTED' AND due_at <= clock_timestamp() ORDER BY due_at",
 )
 _TO_ASK_SQL: Final = _CLAIM_SQL.format(
@@ -54,13 +55,22 @@ _ASK_LATER_SQL: Final = f"""
                                      ELSE provider_refund_no END
      WHERE {_OURS} AND status = 'PROCESSING'
 """  # noqa: S608 - constants only
-# Only where the provider must have seen it by now if it ever will, and has never known it.
+# Only where the provider must have seen it by now if it ever will, has never known it, and still
+# takes the number for the same refund.
 _SEND_AGAIN_SQL: Final = f"""
     UPDATE payments_refund
        SET status = 'REQUESTED', owner_token = NULL, lease_until = NULL, asks = asks + 1,
            due_at = clock_timestamp(), why = %(why)s
      WHERE {_OURS} AND status = 'PROCESSING' AND provider_refund_no = ''
        AND sent_at <= clock_timestamp() - %(window)s::interval
+       AND first_sent_at > clock_timestamp() - %(repeatable_for)s::interval
+"""  # noqa: S608 - constants only
+_NOT_SENT_SQL: Final = f"""
+    UPDATE payments_refund
+       SET status = 'REQUESTED', owner_token = NULL, lease_until = NULL, asks = asks + 1,
+           due_at = clock_timestamp() + %(wait)s, why = %(why)s,
+           first_sent_at = CASE WHEN first_sent_at < sent_at THEN first_sent_at END
+     WHERE {_OURS} AND status = 'PROCESSING'
 """  # noqa: S608 - constants only
 
 
@@ -98,9 +108,17 @@ def ask_later(
     return _ours(_ASK_LATER_SQL, claim, wait=wait, why=why, heard=heard, number=provider_refund_no)
 
 
-def send_again(claim: Claim, *, window: timedelta, why: str) -> bool:
-    """Have the refund sent again, if it was sent longer than the window ago; else False."""
-    return _ours(_SEND_AGAIN_SQL, claim, window=window, why=why)
+def send_again(claim: Claim, *, window: timedelta, repeatable_for: timedelta, why: str) -> bool:
+    """Have the refund sent again under its number; else False.
+
+    Only if it was sent longer than `window` ago, for the first time within `repeatable_for`.
+    """
+    return _ours(_SEND_AGAIN_SQL, claim, window=window, repeatable_for=repeatable_for, why=why)
+
+
+def not_sent(claim: Claim, wait: timedelta, *, why: str) -> bool:
+    """Nothing has left us: have it sent later. False if it is ours no more."""
+    return _ours(_NOT_SENT_SQL, claim, wait=wait, why=why)
 
 
 def lock_ours(claim: Claim) -> Refund | None:

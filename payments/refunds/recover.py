@@ -9,9 +9,9 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Final
 
-from payments.clients.port import Answer, RefundAnswer
+from payments.clients.port import Answer
 from payments.refunds import answers, asking, lifecycle
-from payments.refunds.asking import ClientFor
+from payments.refunds.asking import ClientFor, Said
 from payments.refunds.carry_out import LEASE, RUN_MAX
 from payments.refunds.lifecycle import Claim
 
@@ -34,14 +34,20 @@ def recover(
         claim = lifecycle.claim_to_ask(lease)
         if claim is None:
             break
-        answer = asking.query(claim.refund_id, client_for)
-        answered[_record(claim, answer, window=window, now=now)] += 1
+        said = asking.query(claim.refund_id, client_for)
+        answered[_record(claim, said, window=window, now=now)] += 1
     return answered
 
 
-def _record(claim: Claim, answer: RefundAnswer, *, window: timedelta, now: datetime) -> str:
-    if answer.answer is Answer.NOT_FOUND and lifecycle.send_again(
-        claim, window=window, why=answer.why
+def _record(claim: Claim, said: Said, *, window: timedelta, now: datetime) -> str:
+    never_arrived = said.answer.answer is Answer.NOT_FOUND
+    # Who tells nothing of refunds answers the same request with the same answer.
+    must_repeat = said.answer.answer is Answer.UNKNOWN and not said.tells_refunds
+    if (never_arrived or must_repeat) and lifecycle.send_again(
+        claim,
+        window=timedelta(0) if must_repeat else window,
+        repeatable_for=said.repeatable_for,
+        why=said.answer.why,
     ):
         return SENT_AGAIN
-    return answers.record(claim, answer, now=now)
+    return answers.record(claim, said.answer, now=now)

@@ -64,5 +64,14 @@ def let_leases_end() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE payments_refund SET lease_until = clock_timestamp(),"
-            " sent_at = sent_at - interval '1 hour' WHERE status = 'PROCESSING'"
+            " sent_at = sent_at - interval '1 hour',"
+            " first_sent_at = first_sent_at - interval '1 hour' WHERE status = 'PROCESSING'"
+        )
+
+
+def make_due() -> None:
+    """As if the waits had lasted their time."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE payments_refund SET due_at = clock_timestamp() WHERE status = 'REQUESTED'"
         )

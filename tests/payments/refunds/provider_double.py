@@ -7,12 +7,12 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 
 from orders.money import Money
+from payments.clients.choice import Choice
 from payments.clients.port import (
     Answer,
-    Client,
     PaymentAnswer,
     RefundAnswer,
     RefundOrder,
@@ -35,6 +35,8 @@ class ProviderDouble:
     pends: bool = False
     is_down: bool = False
     breaks: bool = False
+    tells_refunds: bool = True
+    repeatable_for: timedelta = timedelta(days=1)
     lag: int = 0
     before: Callable[[RefundOrder], None] = lambda _: None
     executed: Counter[str] = field(default_factory=Counter)
@@ -45,8 +47,8 @@ class ProviderDouble:
     payments: dict[str, PaymentAnswer] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, account: ProviderAccount) -> Client:
-        return self
+    def __call__(self, _: ProviderAccount) -> Choice:
+        return Choice(self, "", self.repeatable_for, self.tells_refunds)
 
     def refund(self, order: RefundOrder) -> RefundAnswer:
         self.before(order)
@@ -74,10 +76,10 @@ class ProviderDouble:
             amount=order.amount,
         )
 
-    def query_refund(self, order: RefundOrder, *, provider_refund_no: str) -> RefundAnswer:
+    def query_refund(self, order: RefundOrder, *, provider_refund_no: str) -> RefundAnswer:  # noqa: ARG002
         with self._lock:
             self.questions[order.refund_no] += 1
-            if self.is_down:
+            if self.is_down or not self.tells_refunds:
                 return RefundAnswer(answer=Answer.UNKNOWN, why="no connection")
             if self.questions[order.refund_no] <= self.lag:
                 return RefundAnswer(answer=Answer.NOT_FOUND)

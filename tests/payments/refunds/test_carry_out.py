@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from orders.models import OrderStatus
+from payments.clients.choice import Choice
 from payments.clients.port import Answer, RefundOrder
 from payments.models import (
     Conflict,
@@ -23,6 +24,7 @@ from tests.payments.refunds.asking import (
     ask,
     events_of,
     let_leases_end,
+    make_due,
     paid_order,
     reasons,
     room_of,
@@ -234,7 +236,6 @@ def test_a_client_that_breaks_has_told_nothing(
     ask(account, "R-1", 3_000)
 
     assert carry_out(provider, now=NOW) == {"UNKNOWN": 1}
-    assert carry_out(lambda _: None, now=NOW) == {}
     assert Refund.objects.get().why == "the client failed: ValueError"
     assert room_of() == (3_000, 0, 0)
 
@@ -277,3 +278,51 @@ def test_a_provider_that_refunds_another_amount_is_not_believed(
     assert reasons() == ["REFUND_IN_DOUBT"]
     assert room_of() == (3_000, 0, 0)
     assert_books_balance()
+
+
+def test_without_a_client_nothing_is_sent_and_it_waits(account: ProviderAccount) -> None:
+    ask(account, "R-1", 3_000)
+
+    def nobody(_: ProviderAccount) -> Choice:
+        return Choice(None, "no key with purpose api")
+
+    assert carry_out(nobody, now=NOW) == {"NOT_SENT": 1}
+    refund = Refund.objects.get()
+    assert (refund.status, refund.asks, refund.first_sent_at) == ("REQUESTED", 1, None)
+    assert refund.why == "no key with purpose api"
+    for _ in range(answers.ASKS_BEFORE_DOUBT):
+        make_due()
+        carry_out(nobody, now=NOW)
+    assert reasons() == ["REFUND_IN_DOUBT"]
+    make_due()
+    assert carry_out(ProviderDouble(), now=NOW) == {"SUCCEEDED": 1}
+    assert_books_balance()
+
+
+def test_a_number_that_the_provider_may_have_forgotten_is_not_sent_again(
+    account: ProviderAccount, provider: ProviderDouble
+) -> None:
+    provider.is_down, provider.repeatable_for = True, timedelta(minutes=30)
+    ask(account, "R-1", 3_000)
+    carry_out(provider, now=NOW)
+    provider.is_down = False
+    let_leases_end()
+
+    assert recover(provider, now=NOW) == {"NOT_FOUND": 1}
+    assert carry_out(provider, now=NOW) == {}
+    assert room_of() == (3_000, 0, 0)
+
+
+def test_a_provider_that_tells_nothing_of_refunds_is_asked_by_repeating(
+    account: ProviderAccount, provider: ProviderDouble
+) -> None:
+    provider.loses_reply, provider.tells_refunds = True, False
+    ask(account, "R-1", 3_000)
+    carry_out(provider, now=NOW)
+    provider.loses_reply = False
+    let_leases_end()
+
+    assert recover(provider, now=NOW) == {"SENT_AGAIN": 1}
+    assert carry_out(provider, now=NOW) == {"SUCCEEDED": 1}
+    assert provider.requests == {"R-1": 2}
+    assert provider.executed == {"R-1": 1}
