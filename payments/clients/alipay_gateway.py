@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
@@ -24,7 +24,7 @@ from payments.providers.sorted_params import to_sign
 
 PATH: Final = "/gateway.do"
 SUCCESS: Final = "10000"
-BILL_HOSTS: Final = ".alipay.com"
+_BILL_URL: Final = re.compile(r"https?://([a-z0-9-]+\.alipay\.com/[!-~]*)", re.ASCII)
 _BEIJING: Final = timezone(timedelta(hours=8))
 _OK: Final = 200
 #: What may stand before the signed object.
@@ -52,9 +52,10 @@ class Gateway:
 
     def download(self, url: str) -> bytes:
         """A bill, which is not signed. Raises NoReply."""
-        parts = urlsplit(url)
-        if (parts.hostname or "").endswith(BILL_HOSTS) and parts.port is None:
-            url = parts._replace(scheme="https").geturl()
+        found = _BILL_URL.fullmatch(url)
+        if found is not None:
+            # Alipay writes http.
+            url = f"https://{found[1]}"
         elif not url.startswith(f"{self._wire.base_url}/"):
             raise NoReply("the bill's address is not Alipay's")
         reply = self._wire.download(url, headers={})

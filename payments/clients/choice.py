@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from payments.clients import adyen, alipay, paypal, stripe, wechatpay_v3
+from payments.clients import adyen, alipay, paypal, simulator, stripe, wechatpay_v3
 from payments.clients.alipay_gateway import Gateway
 from payments.clients.careful import Careful
 from payments.clients.paypal_token import Tokens
@@ -115,6 +115,12 @@ def _adyen(access: _Access) -> Client:
     return adyen.Adyen(wire, access.account, access.key(API_PURPOSE))
 
 
+def _simulator(access: _Access) -> Client:
+    if access.account.live:
+        raise _NoAccess("the simulator has no live accounts")
+    return simulator.Simulator(access.wire("", ""), access.account, access.key(API_PURPOSE))
+
+
 class _Offer(NamedTuple):
     make: Callable[[_Access], Client]
     repeatable_for: timedelta
@@ -125,6 +131,7 @@ _OFFERS: Final[Mapping[str, _Offer]] = {
     "adyen": _Offer(_adyen, timedelta(days=31), tells_refunds=False),
     "alipay": _Offer(_alipay, FOREVER),
     "paypal": _Offer(_paypal, timedelta(days=45)),
+    "simulator": _Offer(_simulator, FOREVER),
     "stripe": _Offer(_stripe, timedelta(hours=24)),
     "wechatpay_v3": _Offer(_wechatpay_v3, FOREVER),
 }

@@ -36,7 +36,7 @@ class Patience:
 
     connect: float = 3
     read: float = 10
-    total: float = 20
+    total: float = 15
     statement_total: float = 120
 
 

@@ -13,11 +13,12 @@ from payments.clients.choice import choose
 from payments.clients.port import Client, RefundOrder
 from payments.clients.wire import Patience
 from payments.providers.port import Account, Key
-from tests.clients.servers import adyen, paypal, stripe
+from tests.clients.servers import adyen, paypal, simulator, stripe
 from tests.clients.servers.adyen import AdyenApi
 from tests.clients.servers.alipay import AlipayApi
 from tests.clients.servers.base import FakeApi, Payment
 from tests.clients.servers.paypal import PayPalApi
+from tests.clients.servers.simulator import SimulatorApi
 from tests.clients.servers.stripe import StripeApi
 from tests.clients.servers.wechatpay_v3 import WechatPayV3Api
 from tests.providers.rsa_senders import APIV3_KEY, PUBLIC_KEY_ID, private_key, public_pem
@@ -111,7 +112,7 @@ CASES: Final = (
         api=StripeApi,
         account_no="acct_1",
         keys=(
-            Key("first", "signature", b"whsec_clients_dc8Kp2"),
+            Key("first", "signature", b"whsec_clients_dc8Kp2Xq7VwB5nRtYz3M"),
             Key("2026", "api", stripe.SECRET.encode()),
         ),
         settings={},
@@ -177,7 +178,11 @@ CASES: Final = (
         api=AdyenApi,
         account_no="TestMerchant",
         keys=(
-            Key("first", "signature", b"44782DEF" * 8),
+            Key(
+                "first",
+                "signature",
+                b"44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056",
+            ),
             Key("2026", "api", adyen.SECRET.encode()),
         ),
         settings={},
@@ -192,5 +197,22 @@ CASES: Final = (
             (1000050, "IDR"): None,
         },
         instant=False,
+    ),
+    Case(
+        name="simulator",
+        api=SimulatorApi,
+        account_no="sim-acme",
+        keys=(
+            Key("first", "signature", b"signing-secret-of-the-tests"),
+            Key("2026", "api", simulator.SECRET.encode()),
+        ),
+        settings={},
+        txn_no="pay_5d1f0c6b2a9e4d7c8b3a",
+        paid=("10000", "USD"),
+        amounts={
+            (1099, "USD"): ("1099", "USD"),
+            (500, "JPY"): ("500", "JPY"),
+            (1865, "KWD"): ("1865", "KWD"),
+        },
     ),
 )

@@ -24,11 +24,14 @@ class AlipayApi(FakeApi):
         super().__init__()
         self.app, self.own = app, own
         self.thief: RSAPrivateKey = own
+        self.bill_url = f"{self.url}/bill.zip"
 
     def answer(self, request: Request) -> Answered:
         if request.path == "/bill.zip":
             return Answered(200, bill())
-        fields = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
+        form = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
+        # The gateway takes its parameters from the address as well.
+        fields = {**request.query, **form}
         return self._signed(fields["method"], self._answer(request, fields), self.own)
 
     def forged(self, answered: Answered) -> Answered:
@@ -61,7 +64,7 @@ class AlipayApi(FakeApi):
             self.complain("common parameters")
         content = json.loads(fields["biz_content"])
         if fields["method"] == "alipay.data.dataservice.bill.downloadurl.query":
-            return {"code": "10000", "msg": "Success", "bill_download_url": f"{self.url}/bill.zip"}
+            return {"code": "10000", "msg": "Success", "bill_download_url": self.bill_url}
         payment = self._payment(content)
         if payment is None:
             return self._failed("ACQ.TRADE_NOT_EXIST")

@@ -108,6 +108,7 @@ class FakeApi(ThreadingHTTPServer):
         self.refusal = ""
         self.refuse_known = False
         self.questions_fail_by: Trouble | None = None
+        self.replayed: Answered | None = None
         self.lock = threading.Lock()
         self.stopping = threading.Event()
 
@@ -172,7 +173,9 @@ class _Handler(BaseHTTPRequestHandler):
             if self.command == "GET" and api.questions_fail_by:
                 trouble = api.questions_fail_by
             carried_out = {None, Trouble.LOST_REPLY, Trouble.FAULT_AFTER, Trouble.FORGED}
-            answered = api.answer(request) if trouble in carried_out else Answered(500, b"")
+            answered = Answered(500, b"")
+            if trouble in carried_out:
+                answered = api.replayed or api.answer(request)
             if trouble is Trouble.FORGED:
                 answered = api.forged(answered)
         with suppress(OSError):

@@ -87,7 +87,8 @@ class StripeApi(FakeApi):
                 return [self._intent(each) for each in reversed(found)]
             case "/v1/balance_transactions":
                 return [{"id": f"txn_{number}", "amount": 1099} for number in range(3)]
-        return None
+            case _:
+                return None
 
     def _page(self, entries: list[Any], request: Request) -> Answered:
         after = request.query.get("starting_after")

@@ -11,10 +11,9 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPubl
 from tests.clients.servers.base import Answered, FakeApi, Payment, Refund, Request
 from tests.clients.servers.rsa import is_good, sign
 
-AUTHORIZATION: Final = re.compile(
-    r'WECHATPAY2-SHA256-RSA2048 mchid="(?P<mchid>\d+)",nonce_str="(?P<nonce>[0-9A-Za-z]{16,32})",'
-    r'timestamp="(?P<time>\d{10})",serial_no="(?P<serial>[0-9A-F]+)",signature="(?P<sign>[^"]+)"'
-)
+SCHEME: Final = "WECHATPAY2-SHA256-RSA2048 "
+STATED: Final = re.compile(r'([a-z_]+)="([^"]*)"')
+NAMES: Final = {"mchid", "nonce_str", "serial_no", "signature", "timestamp"}
 BILL: Final = "交易时间,公众账号ID,商户号\r\n`2026-01-01 00:10:00,`wx1,`1900000001\r\n".encode()
 
 
@@ -27,7 +26,7 @@ class WechatPayV3Api(FakeApi):
         super().__init__()
         self.merchant, self.own = merchant, own
         self.serial, self.key_id, self.now = serial, key_id, now
-        self.nonces: set[str] = set()
+        self.bill = BILL
 
     def answer(self, request: Request) -> Answered:
         status, document = self._answer(request)
@@ -49,6 +48,7 @@ class WechatPayV3Api(FakeApi):
             "Wechatpay-Nonce": nonce,
             "Wechatpay-Serial": self.key_id,
             "Wechatpay-Signature": signed,
+            "Wechatpay-Signature-Type": "WECHATPAY2-SHA256-RSA2048",
         }
         return Answered(status, body, headers)
 
@@ -62,18 +62,19 @@ class WechatPayV3Api(FakeApi):
         area, _, number = request.path.rpartition("/")
         match area:
             case "/v3/billdownload":
-                return 200, BILL
+                return 200, self.bill
             case "/v3/bill":
                 url = f"{self.url}/v3/billdownload/file?token=xx"
                 digest = hashlib.sha1(BILL).hexdigest()  # noqa: S324
                 return 200, {"hash_type": "SHA1", "hash_value": digest, "download_url": url}
             case "/v3/refund/domestic/refunds":
                 return self._asked(number)
+            case _:
+                return self._transaction(number, request)
+
+    def _transaction(self, number: str, request: Request) -> tuple[int, Any]:
         if request.query != {"mchid": "1900000001"}:
             self.complain("mchid")
-        return self._transaction(number)
-
-    def _transaction(self, number: str) -> tuple[int, Any]:
         for payment in self.payments.values():
             if number in {payment.txn_no, payment.order_no}:
                 return 200, self._payment(payment)
@@ -87,17 +88,22 @@ class WechatPayV3Api(FakeApi):
         return 404, {"code": "RESOURCE_NOT_EXISTS", "message": "退款单不存在"}
 
     def _problem(self, request: Request) -> str:
-        stated = AUTHORIZATION.fullmatch(request.headers.get("authorization", ""))
-        if stated is None:
+        header = request.headers.get("authorization", "")
+        stated = dict(STATED.findall(header))
+        if not header.startswith(SCHEME) or stated.keys() != NAMES:
             return "authorization"
-        if stated["mchid"] != "1900000001" or stated["serial"] != self.serial:
+        if stated["mchid"] != "1900000001" or stated["serial_no"] != self.serial:
             return "mchid or serial_no"
-        if abs(int(stated["time"]) - self.now) > 300:
-            return "timestamp"
+        if (
+            abs(int(stated["timestamp"]) - self.now) > 300
+            or not 16 <= len(stated["nonce_str"]) <= 32
+        ):
+            return "timestamp or nonce"
         parts = urlsplit(request.target)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
-        message = "\n".join([request.method, target, stated["time"], stated["nonce"], ""])
-        if not is_good(self.merchant, message.encode() + request.body + b"\n", stated["sign"]):
+        lines = [request.method, target, stated["timestamp"], stated["nonce_str"], ""]
+        message = "\n".join(lines).encode() + request.body + b"\n"
+        if not is_good(self.merchant, message, stated["signature"]):
             return "signature"
         return ""
 
