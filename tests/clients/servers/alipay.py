@@ -20,6 +20,8 @@ def bill() -> bytes:
 
 
 class AlipayApi(FakeApi):
+    signs = True
+
     def __init__(self, app: RSAPublicKey, own: RSAPrivateKey) -> None:
         super().__init__()
         self.app, self.own = app, own
@@ -32,7 +34,8 @@ class AlipayApi(FakeApi):
         form = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
         # The gateway takes its parameters from the address as well.
         fields = {**request.query, **form}
-        return self._signed(fields["method"], self._answer(request, fields), self.own)
+        document = self.mangle(self._answer(request, fields))
+        return self._signed(fields["method"], document, self.own)
 
     def forged(self, answered: Answered) -> Answered:
         document = json.loads(answered.body)

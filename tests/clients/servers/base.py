@@ -6,9 +6,9 @@ wrong with one stands in `complaints`.
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -109,6 +109,8 @@ class FakeApi(ThreadingHTTPServer):
         self.refuse_known = False
         self.questions_fail_by: Trouble | None = None
         self.replayed: Answered | None = None
+        #: Changes the documents that are answered, before they are signed.
+        self.mangle: Callable[[Any], Any] = lambda document: document
         self.lock = threading.Lock()
         self.stopping = threading.Event()
 
@@ -138,6 +140,7 @@ class FakeApi(ThreadingHTTPServer):
         self.complaints.append(problem)
 
     refund_prefix = "re_"
+    signs = False
 
     def answer(self, request: Request) -> Answered:
         raise NotImplementedError
@@ -176,6 +179,9 @@ class _Handler(BaseHTTPRequestHandler):
             answered = Answered(500, b"")
             if trouble in carried_out:
                 answered = api.replayed or api.answer(request)
+                if not api.signs and api.applies_to(request) and answered.body[:1] == b"{":
+                    body = json.dumps(api.mangle(json.loads(answered.body))).encode()
+                    answered = replace(answered, body=body)
             if trouble is Trouble.FORGED:
                 answered = api.forged(answered)
         with suppress(OSError):

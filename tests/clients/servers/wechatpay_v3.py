@@ -19,6 +19,7 @@ BILL: Final = "交易时间,公众账号ID,商户号\r\n`2026-01-01 00:10:00,`wx
 
 class WechatPayV3Api(FakeApi):
     refund_prefix = "5030000"
+    signs = True
 
     def __init__(
         self, merchant: RSAPublicKey, own: RSAPrivateKey, *, serial: str, key_id: str, now: int
@@ -32,7 +33,7 @@ class WechatPayV3Api(FakeApi):
         status, document = self._answer(request)
         if isinstance(document, bytes):
             return Answered(status, document)
-        body = json.dumps(document, ensure_ascii=False).encode()
+        body = json.dumps(self.mangle(document), ensure_ascii=False).encode()
         return self._signed(status, body, self.own)
 
     def forged(self, answered: Answered) -> Answered:
