@@ -57,15 +57,16 @@ def changed(document: Any, where: int, what: Any, *, remove: bool) -> Any:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(where=st.integers(0, 60), what=ODD, remove=st.booleans(), number=st.integers(0, 10**12))
+@given(change=st.tuples(st.integers(0, 60), ODD, st.booleans()), number=st.integers(0, 10**12))
 def test_an_odd_answer_raises_nothing_and_invents_no_money(
-    case: Case, api: FakeApi, where: int, what: Any, remove: bool, number: int  # noqa: FBT001
+    case: Case, api: FakeApi, change: tuple[int, Any, bool], number: int
 ) -> None:
     client = case.client(api)
     order = case.order(f"R-{number}")
     api.payments[case.txn_no].refunds.clear()
     api.mangle = lambda document: document
     client.refund(order)
+    where, what, remove = change
     api.mangle = lambda document: changed(document, where, what, remove=remove)
     answers = [
         client.refund(order),
