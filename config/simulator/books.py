@@ -65,6 +65,9 @@ def refund(
             *(number, account, refund_no, txn_no, money.amount_minor, money.currency),
             *(stamp(now), stamp(now), hidden_until(wanted, now)),
         )
+        if wanted.fail is not None or wanted.pending is not None:
+            row = one(store, "SELECT * FROM refunds WHERE number = ?", number)
+            callbacks.tell(store, "refund", row, wanted, now=now)
         if wanted.fail is not None:
             _later(store, "refund", number, "failed", seconds=wanted.fail, wanted=wanted, now=now)
         elif wanted.pending is not None:

@@ -29,7 +29,7 @@ class Sender(threading.Thread):
         self._store = store
         self._accounts = accounts
         self._clock = clock
-        self._stop = threading.Event()
+        self._ended = threading.Event()
 
     def run(self) -> None:
         """Send what is due, again and again."""
@@ -38,17 +38,17 @@ class Sender(threading.Thread):
             httpx2.Client(timeout=timeout, trust_env=False) as client,
             ThreadPoolExecutor(_AT_ONCE) as senders,
         ):
-            while not self._stop.is_set():
+            while not self._ended.is_set():
                 self._let_time_pass()
                 batch = callbacks.due(self._store, now=self._clock(), limit=_AT_ONCE)
                 if not batch:
-                    self._stop.wait(_TICK_SECONDS)
+                    self._ended.wait(_TICK_SECONDS)
                     continue
                 list(senders.map(partial(self._send, client, self._accounts()), batch))
 
     def stop(self) -> None:
         """Finish what is being sent, and end."""
-        self._stop.set()
+        self._ended.set()
         self.join(20)
 
     def _let_time_pass(self) -> None:
