@@ -15,6 +15,7 @@ from payments.providers.rsa_sign import private_key
 
 API_PURPOSE: Final = "api"
 PRIVATE_PURPOSE: Final = "api-private"
+API_PURPOSES: Final = frozenset({API_PURPOSE, PRIVATE_PURPOSE})
 API_URL: Final = "api_url"
 _SECRET: Final = re.compile(rb"[!-~]{1,1024}")
 _AUTHORITY: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?", re.ASCII)
