@@ -88,6 +88,18 @@ def test_a_refund_number_that_wechat_pay_would_not_take_is_not_sent(
     assert (answer.answer, wechat.requests) == (Answer.REFUSED, [])
 
 
+def test_a_partner_asks_for_his_sub_merchant(wechat: WechatPayV3Api) -> None:
+    wechat.sub_mchid = "1900000109"
+    account_no = "1900000001/1900000109"
+    client = WECHAT.client(wechat, account_no=account_no)
+    assert client.refund(WECHAT.order()).answer is Answer.SUCCEEDED
+    asked = client.query_refund(WECHAT.order(), provider_refund_no="")
+    assert asked.answer is Answer.SUCCEEDED
+    payment = client.query_payment(txn_no="", order_no="O-1")
+    assert payment.callback is not None
+    assert payment.callback.account_no == account_no
+
+
 def test_a_long_reason_is_cut_between_characters(wechat: WechatPayV3Api) -> None:
     order = replace(WECHAT.order(), reason="x" + "退" * 50)
     assert WECHAT.client(wechat).refund(order).answer is Answer.SUCCEEDED

@@ -28,6 +28,8 @@ class WechatPayV3Api(FakeApi):
         self.merchant, self.own = merchant, own
         self.serial, self.key_id, self.now = serial, key_id, now
         self.bill = BILL
+        #: In partner mode.
+        self.sub_mchid = ""
 
     def answer(self, request: Request) -> Answered:
         status, document = self._answer(request)
@@ -69,12 +71,16 @@ class WechatPayV3Api(FakeApi):
                 digest = hashlib.sha1(BILL).hexdigest()  # noqa: S324
                 return 200, {"hash_type": "SHA1", "hash_value": digest, "download_url": url}
             case "/v3/refund/domestic/refunds":
+                if request.query != ({"sub_mchid": self.sub_mchid} if self.sub_mchid else {}):
+                    self.complain("sub_mchid")
                 return self._asked(number)
             case _:
                 return self._transaction(number, request)
 
     def _transaction(self, number: str, request: Request) -> tuple[int, Any]:
-        if request.query != {"mchid": "1900000001"}:
+        sub, partner = self.sub_mchid, request.path.startswith("/v3/pay/partner/transactions/")
+        expected = {"sp_mchid": "1900000001", "sub_mchid": sub} if sub else {"mchid": "1900000001"}
+        if request.query != expected or partner is not bool(sub):
             self.complain("mchid")
         for payment in self.payments.values():
             if number in {payment.txn_no, payment.order_no}:
@@ -113,6 +119,8 @@ class WechatPayV3Api(FakeApi):
         if payment is None:
             return 404, {"code": "RESOURCE_NOT_EXISTS", "message": "订单不存在"}
         amount, no = body["amount"], body["out_refund_no"]
+        if body.get("sub_mchid", "") != self.sub_mchid:
+            self.complain("sub_mchid")
         known = payment.refunds.get(no)
         if self.refuses(known):
             status, _, code = self.refusal.partition(" ")
@@ -140,8 +148,9 @@ class WechatPayV3Api(FakeApi):
         }
 
     def _payment(self, payment: Payment) -> dict[str, Any]:
+        sub = self.sub_mchid
         open_order = {
-            "mchid": "1900000001",
+            **({"sp_mchid": "1900000001", "sub_mchid": sub} if sub else {"mchid": "1900000001"}),
             "appid": "wx2421b1c4370ec43b",
             "out_trade_no": payment.order_no,
             "trade_state": {"paid": "SUCCESS", "open": "NOTPAY", "closed": "CLOSED"}[payment.state],
