@@ -19,6 +19,8 @@ VAULT_KEYS = env.list("VAULT_KEYS", default=[])
 DEBUG = env.bool("DEBUG", False)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 PUBLIC_URL = env.str("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
+# Where `make run` has its provider simulator; empty where there is none.
+SIMULATOR_URL = env.str("SIMULATOR_URL", "")
 if env.bool("TRUSTED_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     USE_X_FORWARDED_HOST = False

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from config.simulator import books, callbacks, documents
+from config.simulator import books, callbacks, documents, moves
 from config.simulator.refused import Refused
 from config.simulator.scenario import Scenario
 from config.simulator.store import Row, Store
@@ -33,11 +33,11 @@ def open_dispute(
                 txn_no,
                 amount_minor,
                 payment["currency"],
-                books.stamp(now),
-                books.stamp(now),
+                moves.stamp(now),
+                moves.stamp(now),
             ),
         )
-        row = books.one(store, "SELECT * FROM disputes WHERE number = ?", number)
+        row = moves.one(store, "SELECT * FROM disputes WHERE number = ?", number)
         callbacks.tell(store, "dispute", row, wanted, now=now)
         return row
 
@@ -54,5 +54,5 @@ def end(
             return row
         if row["status"] != "opened":
             raise Refused(409, "dispute_ended", f"It is {row['status']}")
-        books.settle(store, "dispute", number, status, wanted, now=now)
-        return books.one(store, "SELECT * FROM disputes WHERE number = ?", number)
+        moves.settle(store, "dispute", number, status, wanted, now=now)
+        return moves.one(store, "SELECT * FROM disputes WHERE number = ?", number)

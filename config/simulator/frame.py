@@ -25,7 +25,8 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem;
   margin: 0 0 1.25rem }
 dt { color: var(--soft) } dd { margin: 0; overflow-wrap: anywhere }
 .row { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end }
-button { font: inherit; font-weight: 600; padding: .6rem 1.25rem; border-radius: .5rem;
+button { font: inherit; font-weight: 600; padding: 0 1.25rem; min-height: 2.5rem;
+  border-radius: .5rem;
   border: 1px solid var(--line); background: transparent; color: var(--ink); cursor: pointer }
 button.go { background: var(--go); border-color: var(--go); color: var(--go-ink) }
 button.stop { color: var(--stop); border-color: currentColor }
@@ -33,12 +34,14 @@ button.stop { color: var(--stop); border-color: currentColor }
 a { color: var(--focus) }
 label { display: block; font-size: .875rem; color: var(--soft) }
 input, select { display: block; font: inherit; color: var(--ink); background: var(--paper);
-  border: 1px solid var(--line); border-radius: .375rem; padding: .4rem .6rem; width: 10rem }
+  border: 1px solid var(--line); border-radius: .375rem; padding: .4rem .6rem; width: 10rem;
+  height: 2.5rem }
 label.tick { display: flex; gap: .5rem; align-items: center; padding: .4rem 0 }
-label.tick input { width: auto }
+label.tick input { width: auto; height: auto }
 details { margin: 1.25rem 0 0; border-top: 1px solid var(--line); padding-top: 1rem }
 summary { cursor: pointer; font-weight: 600; margin-bottom: .75rem }
-.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .75rem }
+.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .75rem;
+  align-items: end }
 .scroll { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: .9rem }
 th, td { text-align: left; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line);
   white-space: nowrap } th { color: var(--soft); font-weight: 500 }

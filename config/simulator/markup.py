@@ -10,11 +10,11 @@ from orders.money import Money
 
 #: The switches of the payer's page that are numbers, and those that are on or off.
 _NUMBERS: Final = (
-    ("duplicates", "More copies of each callback"),
-    ("delay", "Callbacks late, seconds"),
+    ("duplicates", "Extra callbacks"),
+    ("delay", "Delay, seconds"),
     ("pending", "Pending first, seconds"),
     ("hidden", "Not found for, seconds"),
-    ("wrong_amount", "Pay this instead, minor units"),
+    ("wrong_amount", "Pay other minor units"),
 )
 _TICKS: Final = (
     ("reorder", "Older news last"),
@@ -56,7 +56,7 @@ def checkout(
 <div class="row"><button class="go" name="button" value="pay">Pay {owed}</button>
 <button class="stop" name="button" value="decline">Decline</button></div>
 <details{" open" if given else ""}><summary>Make it go wrong</summary>
-<div class="grid">{numbers}{ticks}</div></details>
+<div class="grid">{numbers}</div><div class="row">{ticks}</div></details>
 </form>""",
     )
 

@@ -1,6 +1,5 @@
 """Send what is due and let time pass: one thread beside the server."""
 
-import json
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +9,8 @@ from typing import Final
 
 import httpx2
 
-from config.simulator import books, callbacks
+from config.simulator import callbacks, moves
 from config.simulator.accounts import Account, Accounts
-from config.simulator.scenario import scenario
 from config.simulator.store import Row, Store
 from payments.providers.hmac_sign import sign
 from payments.providers.simulator import SCHEME
@@ -39,7 +37,7 @@ class Sender(threading.Thread):
             ThreadPoolExecutor(_AT_ONCE) as senders,
         ):
             while not self._ended.is_set():
-                self._let_time_pass()
+                moves.make(self._store, now=self._clock())
                 batch = callbacks.due(self._store, now=self._clock(), limit=_AT_ONCE)
                 if not batch:
                     self._ended.wait(_TICK_SECONDS)
@@ -50,17 +48,6 @@ class Sender(threading.Thread):
         """Finish what is being sent, and end."""
         self._ended.set()
         self.join(20)
-
-    def _let_time_pass(self) -> None:
-        """Settle what was said to settle by now."""
-        now = self._clock()
-        for row in self._store.rows(
-            "SELECT * FROM moves WHERE at <= ? ORDER BY at, id", now.timestamp()
-        ):
-            with self._store.writing() as store:
-                store.run("DELETE FROM moves WHERE id = ?", row["id"])
-                wanted = scenario(json.loads(row["given"]))
-                books.settle(store, row["kind"], row["number"], row["status"], wanted, now=now)
 
     def _send(self, client: httpx2.Client, known: Sequence[Account], row: Row) -> None:
         account = next((each for each in known if each.account_no == row["account"]), None)

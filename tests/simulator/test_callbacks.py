@@ -65,13 +65,17 @@ def test_a_forged_callback_is_not_authentic_and_not_repeated(
     assert [one["attempts"] for one in simulator.sent(number)] == [1, 1]
 
 
+def tried(simulator: Simulator, number: str, attempts: int) -> None:
+    until(lambda: simulator.sent(number)[0]["attempts"] == attempts)
+
+
 def test_what_is_not_taken_is_sent_again_and_signed_anew(
     simulator: Simulator, receiver: Receiver
 ) -> None:
     receiver.answers = [503, 500]
     number = simulator.pay()
     for attempts, pause in ((1, 2), (2, 3)):
-        until(lambda wanted=attempts: simulator.sent(number)[0]["attempts"] == wanted)
+        tried(simulator, number, attempts)
         simulator.clock.pass_(pause)
     simulator.wait_until_sent(number)
 
@@ -83,7 +87,7 @@ def test_after_ten_more_tries_it_gives_up(simulator: Simulator, receiver: Receiv
     receiver.answers = [500] * 50
     number = simulator.pay()
     for attempts in range(1, 12):
-        until(lambda wanted=attempts: simulator.sent(number)[0]["attempts"] == wanted)
+        tried(simulator, number, attempts)
         simulator.clock.pass_(61)
     simulator.wait_until_sent(number)
 
@@ -99,7 +103,7 @@ def test_a_restart_keeps_the_books_and_sends_what_is_left(
         receiver.clock = before.clock
         number = before.pay(delay=3600)
         before.refund(number, "R-1", 99, pending=3600)
-    assert receiver.came == []
+    assert "payment.succeeded" not in receiver.types()
 
     with running(path, lambda: [account(receiver.url)]) as after:
         receiver.clock = after.clock

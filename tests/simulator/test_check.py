@@ -1,6 +1,7 @@
 """The comparison finds every planted difference, and none where there is none."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -24,7 +25,7 @@ def compare(simulator: Simulator, *, final: bool = False) -> Findings:
         store.close()
 
 
-def paid(ours: Ours, order_no: str = "O-1", **switches: object) -> str:
+def paid(ours: Ours, order_no: str = "O-1", **switches: Any) -> str:
     """A payment for an order that the service knows, told and taken."""
     simulator, account = ours
     OrderFactory.create(merchant=account.merchant, order_no=order_no)
