@@ -17,5 +17,12 @@ app.autodiscover_tasks()
 app.conf.beat_schedule = {
     "relay": {"task": "outbox.relay", "schedule": 0.5, "options": {"expires": 2}},
     "parked": {"task": "payments.sweep_parked", "schedule": 30.0, "options": {"expires": 30}},
+    "refunds": {"task": "payments.carry_out_refunds", "schedule": 2.0, "options": {"expires": 4}},
+    "lost refunds": {
+        "task": "payments.recover_refunds",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
+    "polling": {"task": "payments.poll", "schedule": 30.0, "options": {"expires": 30}},
     "expiry": {"task": "orders.expire_orders", "schedule": 30.0, "options": {"expires": 30}},
 }

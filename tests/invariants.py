@@ -55,7 +55,8 @@ _VIEWS_SQL: Final = """
            coalesce((SELECT sum(CASE w.kind WHEN 'CHARGEBACK' THEN w.counted_minor
                                             ELSE -w.counted_minor END)
                        FROM payments_providertransaction w
-                      WHERE w.reverses_id = p.id AND w.kind IN ('CHARGEBACK', 'CHARGEBACK_REVERSAL')), 0) AS chargebacks,
+                      WHERE w.reverses_id = p.id
+                        AND w.kind IN ('CHARGEBACK', 'CHARGEBACK_REVERSAL')), 0) AS chargebacks,
            coalesce((SELECT sum(w.counted_minor) FROM payments_providertransaction w
                       WHERE w.reverses_id = p.id AND w.is_total), 0) AS totals,
            coalesce((SELECT sum(r.amount_minor) FROM payments_refund r

@@ -24,7 +24,8 @@ BREAKS = {
     "what is applied is what the order asks for": """
         UPDATE orders_order SET amount_minor = 1100 WHERE order_no = 'paid'""",
     "a payment has refunded what the ledger counts, and no more is promised than is left": """
-        UPDATE payments_providertransaction SET refund_reserved_minor = 9 WHERE txn_no = 'pi_paid'""",
+        UPDATE payments_providertransaction SET refund_reserved_minor = 9
+         WHERE txn_no = 'pi_paid'""",
     "an order has refunded what the payment that paid it has": """
         UPDATE orders_order SET refunded_minor = 9 WHERE order_no = 'paid'""",
     "a refund succeeded if and only if the ledger has it, for its payment and its amount": """

@@ -63,7 +63,7 @@ _ALWAYS: Final = (
     problem_types.UNEXPECTED,
     problem_types.UNAVAILABLE,
 )
-_WITH_BODY: Final = (
+WITH_BODY: Final = (
     problem_types.INVALID_REQUEST,
     problem_types.UNREADABLE_BODY,
     problem_types.LENGTH_REQUIRED,
@@ -72,11 +72,12 @@ _WITH_BODY: Final = (
 )
 
 
-def _example(name: str, value: Any, *, request: bool = False) -> OpenApiExample:
+def example(name: str, value: Any, *, request: bool = False) -> OpenApiExample:
+    """An example of an answer, or of a request."""
     return OpenApiExample(name, value=value, request_only=request, response_only=not request)
 
 
-def _responses(status: int, serializer: Any, description: str, *kinds: Kind) -> dict[Any, Any]:
+def responses(status: int, serializer: Any, description: str, *kinds: Kind) -> dict[Any, Any]:
     """The good answer, and the problems, one entry a status with all of its types."""
     by_status: dict[int, list[Kind]] = {}
     for kind in (*kinds, *_ALWAYS):
@@ -99,11 +100,11 @@ PLACE_ORDER: Final[dict[str, Any]] = {
     "`Idempotent-Replayed: true`; with other content it is refused. A payment that came before "
     "its order is applied at once, so a new order may already be PAID.",
     "request": NewOrderSerializer,
-    "responses": _responses(
+    "responses": responses(
         201,
         OrderSerializer,
         "The order as it stands.",
-        *_WITH_BODY,
+        *WITH_BODY,
         problem_types.ORDER_EXISTS,
     ),
     "parameters": [
@@ -116,12 +117,12 @@ PLACE_ORDER: Final[dict[str, Any]] = {
         )
     ],
     "examples": [
-        _example(
+        example(
             "An order of 10.99 USD",
             {name: _ORDER[name] for name in ("order_no", "amount", "expires_at")},
             request=True,
         ),
-        _example("The order waits for its payment", _ORDER),
+        example("The order waits for its payment", _ORDER),
     ],
 }
 LIST_ORDERS: Final[dict[str, Any]] = {
@@ -131,19 +132,19 @@ LIST_ORDERS: Final[dict[str, Any]] = {
     "the page after it, with the same `status` and `created_after`. Orders that are placed "
     "meanwhile shift nothing.",
     "parameters": [OrderQuerySerializer],
-    "responses": _responses(
+    "responses": responses(
         200, OrderPageSerializer, "A page of orders.", problem_types.INVALID_REQUEST
     ),
-    "examples": [_example("The last page", {"orders": [_PAID], "next": None})],
+    "examples": [example("The last page", {"orders": [_PAID], "next": None})],
 }
 READ_ORDER: Final[dict[str, Any]] = {
     "operation_id": "read_order",
     "summary": "Read an order",
     "description": "The order as it stands. An order of another merchant does not exist for you.",
-    "responses": _responses(
+    "responses": responses(
         200, OrderSerializer, "The order as it stands.", problem_types.NOT_FOUND
     ),
-    "examples": [_example("A paid order", _PAID)],
+    "examples": [example("A paid order", _PAID)],
 }
 CLOSE_ORDER: Final[dict[str, Any]] = {
     "operation_id": "close_order",
@@ -152,12 +153,12 @@ CLOSE_ORDER: Final[dict[str, Any]] = {
     "shown to a person. Closing a closed order changes nothing and answers the same. The "
     "request has no body.",
     "request": None,
-    "responses": _responses(
+    "responses": responses(
         200,
         OrderSerializer,
         "The closed order.",
         problem_types.NOT_FOUND,
         problem_types.ORDER_NOT_CLOSABLE,
     ),
-    "examples": [_example("The closed order", _CLOSED)],
+    "examples": [example("The closed order", _CLOSED)],
 }

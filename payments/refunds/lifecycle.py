@@ -27,6 +27,7 @@ ENTERED_FROM: Final[Mapping[RefundStatus, frozenset[RefundStatus]]] = {
     ),
 }
 WHY_LENGTH_MAX: Final = 300
+_LONG: Final = timedelta(days=3650)
 
 _CLAIM_SQL: Final = """
     UPDATE payments_refund AS refund
@@ -113,7 +114,9 @@ def send_again(claim: Claim, *, window: timedelta, repeatable_for: timedelta, wh
 
     Only if it was sent longer than `window` ago, for the first time within `repeatable_for`.
     """
-    return _ours(_SEND_AGAIN_SQL, claim, window=window, repeatable_for=repeatable_for, why=why)
+    # The database's times do not reach as far back as "for ever".
+    bounded = min(repeatable_for, _LONG)
+    return _ours(_SEND_AGAIN_SQL, claim, window=window, repeatable_for=bounded, why=why)
 
 
 def not_sent(claim: Claim, wait: timedelta, *, why: str) -> bool:

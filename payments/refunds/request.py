@@ -1,5 +1,6 @@
 """Ask for a refund: the room is reserved and the refund recorded, or neither."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -8,7 +9,13 @@ from django.db import connection, transaction
 
 from orders.models import Merchant, Order
 from orders.money import Money
-from payments.models import Disposition, ProviderTransaction, Refund, TransactionKind
+from payments.models import (
+    Disposition,
+    ProviderAccount,
+    ProviderTransaction,
+    Refund,
+    TransactionKind,
+)
 from payments.refunds import events, room
 
 # Inserted without its amount's room first: the unique number decides who asks, then the room.
@@ -22,6 +29,10 @@ _INSERT_SQL: Final = """
         ON CONFLICT (merchant_id, refund_no) DO NOTHING
  RETURNING id
 """
+
+
+#: Why refunds of this account could not be sent to its provider; empty if they can.
+CanSend = Callable[[ProviderAccount], str]
 
 
 class NoSuchOrder(LookupError):
@@ -68,8 +79,17 @@ class Requested:
 
 
 @transaction.atomic(durable=True)
-def request(*, merchant: Merchant, asked: Asked, now: datetime) -> Requested:
-    """Reserve the room and record the refund; it is carried out later.
+def request(
+    *, merchant: Merchant, asked: Asked, now: datetime, can_send: CanSend = lambda _: ""
+) -> Requested:
+    """`enter` in a transaction of its own."""
+    return enter(merchant=merchant, asked=asked, now=now, can_send=can_send)
+
+
+def enter(
+    *, merchant: Merchant, asked: Asked, now: datetime, can_send: CanSend = lambda _: ""
+) -> Requested:
+    """Reserve the room and record the refund, in the caller's transaction; it is sent later.
 
     The same number with the same content is the same refund. Raises NoSuchOrder, NotRefundable,
     RefundExceeds, and RefundExists.
@@ -81,6 +101,9 @@ def request(*, merchant: Merchant, asked: Asked, now: datetime) -> Requested:
     if order is None:
         raise NoSuchOrder(asked.order_no)
     payment = room.lock(_payment_id(merchant, order, asked))
+    hindrance = can_send(payment.account)
+    if hindrance:
+        raise NotRefundable(f"{payment.account.endpoint}: {hindrance}.")
     money = _money(payment, asked)
     refund_id = _insert(payment, order, asked, money, now=now)
     if refund_id is None:
