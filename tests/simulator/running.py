@@ -49,10 +49,10 @@ class Clock:
 class Simulator:
     """One that runs, and a client with the account's key."""
 
-    def __init__(self, url: str, clock: Clock, path: Path) -> None:
+    def __init__(self, url: str, clock: Clock, store: Store) -> None:
         self.url = url
         self.clock = clock
-        self.path = path
+        self.store = store
         self.http = httpx2.Client(
             base_url=url, headers={"Authorization": f"Bearer {API_KEY}"}, timeout=5, trust_env=False
         )
@@ -97,16 +97,19 @@ class Simulator:
 
 
 @contextmanager
-def running(path: Path, accounts: Callable[[], list[Account]]) -> Iterator[Simulator]:
-    """A simulator of one's own."""
+def running(
+    path: Path, accounts: Callable[[], list[Account]], *, sends: bool = True
+) -> Iterator[Simulator]:
+    """A simulator of one's own; one that does not send leaves its callbacks to the test."""
     clock = Clock()
     store = Store(path)
     server = Server(App(store, accounts, clock), 0)
     sender = Sender(store, accounts, clock)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
-    sender.start()
-    simulator = Simulator(server.url, clock, path)
+    if sends:
+        sender.start()
+    simulator = Simulator(server.url, clock, store)
     try:
         yield simulator
     finally:
@@ -114,7 +117,8 @@ def running(path: Path, accounts: Callable[[], list[Account]]) -> Iterator[Simul
         server.shutdown()
         thread.join()
         server.server_close()
-        sender.stop()
+        if sends:
+            sender.stop()
         store.close()
 
 
@@ -162,12 +166,14 @@ def _account() -> OurAccount:
     return OurAccount(account_no="sim-try", live=False, settings={}, keys=(key,))
 
 
-def account(callback_url: str) -> Account:
+def account(
+    callback_url: str, account_no: str = "sim-try", name: str = "try", api_key: str = API_KEY
+) -> Account:
     """The account that calls there."""
     return Account(
-        account_no="sim-try",
-        name="try",
+        account_no=account_no,
+        name=name,
         callback_url=callback_url,
         signing_secret=SIGNING_SECRET.encode(),
-        api_keys=(API_KEY.encode(),),
+        api_keys=(api_key.encode(),),
     )

@@ -114,5 +114,6 @@ def test_a_restart_keeps_the_books_and_sends_what_is_left(
     assert sorted(receiver.types()) == ["payment.succeeded", "refund.pending", "refund.succeeded"]
 
 
-def test_the_books_are_for_nobody_else_to_read(simulator: Simulator) -> None:
-    assert simulator.path.stat().st_mode & 0o077 == 0
+def test_the_books_are_for_nobody_else_to_read(simulator: Simulator, tmp_path: Path) -> None:
+    assert simulator.call("GET", "/api/counters")[0] == 200
+    assert (tmp_path / "books.sqlite3").stat().st_mode & 0o077 == 0

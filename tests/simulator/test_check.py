@@ -8,7 +8,6 @@ from django.db import connection
 
 from config.simulator import check
 from config.simulator.findings import Findings
-from config.simulator.store import Store
 from orders.models import Order
 from payments.models import ProviderAccount, ProviderTransaction
 from tests.factories import OrderFactory
@@ -18,11 +17,7 @@ Ours = tuple[Simulator, ProviderAccount]
 
 
 def compare(simulator: Simulator, *, final: bool = False) -> Findings:
-    store = Store(simulator.path)
-    try:
-        return check.compare(store, final=final)
-    finally:
-        store.close()
+    return check.compare(simulator.store, final=final)
 
 
 def paid(ours: Ours, order_no: str = "O-1", **switches: Any) -> str:
