@@ -20,7 +20,8 @@ DEBUG = env.bool("DEBUG", False)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 PUBLIC_URL = env.str("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
 # Where `make run` has its provider simulator; empty where there is none.
-SIMULATOR_URL = env.str("SIMULATOR_URL", "")
+SIMULATOR_PORT = env.int("SIMULATOR_PORT", 0)
+SIMULATOR_URL = f"http://127.0.0.1:{SIMULATOR_PORT}" if SIMULATOR_PORT else ""
 if env.bool("TRUSTED_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     USE_X_FORWARDED_HOST = False

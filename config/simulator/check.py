@@ -37,7 +37,9 @@ def compare(store: Store, *, final: bool = False) -> Findings:
 
 def _look(store: Store, *, final: bool) -> Findings:
     findings = Findings()
-    for account in ProviderAccount.objects.filter(provider=PROVIDER, active=True, live=False).order_by("pk"):
+    for account in ProviderAccount.objects.filter(
+        provider=PROVIDER, active=True, live=False
+    ).order_by("pk"):
         books = predicted.payments(store, account.account_no)
         ours = read(account)
         for payment in books.values():

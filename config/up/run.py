@@ -83,7 +83,7 @@ def _simulator_port(env: dict[str, str], web_port: int) -> int:
         port = DEFAULT_SIMULATOR_PORT
     else:
         port = ports.free_port()
-    env["SIMULATOR_URL"] = f"http://127.0.0.1:{port}"
+    env["SIMULATOR_PORT"] = str(port)
     return port
 
 

@@ -7,7 +7,7 @@ and in the end exactly.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -55,148 +55,151 @@ def world_of(tmp_path: Path, transactional_db: None) -> Iterator[tuple[Simulator
         yield simulator, accounts
 
 
-def machine(simulator: Simulator, accounts: list[Account]) -> type[RuleBasedStateMachine]:
-    class Events(RuleBasedStateMachine):
-        payments = Bundle("payments")
-        disputes = Bundle("disputes")
+class Events(RuleBasedStateMachine):
+    """One world from its beginning to its end; the simulator is the same for all of them."""
 
-        @initialize(target=payments)
-        def open(self) -> str:
-            self.world = World(simulator, accounts)
-            self.refunds = 0
-            self.paid: dict[str, int] = {}
-            self.world.place("O-1", PRICE)
-            return self._pay("O-1", 0)
+    simulator: ClassVar[Simulator]
+    accounts: ClassVar[list[Account]]
 
-        # --- the merchant ---
+    payments = Bundle("payments")
+    disputes = Bundle("disputes")
 
-        @rule(order_no=ORDERS)
-        def place(self, order_no: str) -> None:
-            self.world.place(order_no, PRICE)
+    @initialize(target=payments)
+    def open(self) -> str:
+        self.world = World(self.simulator, self.accounts)
+        self.refunds = 0
+        self.paid: dict[str, int] = {}
+        self.world.place("O-1", PRICE)
+        return self._pay("O-1", 0)
 
-        @rule(order_no=ORDERS)
-        def close(self, order_no: str) -> None:
-            self.world.close(order_no)
+    # --- the merchant ---
 
-        @rule(payment=payments, amount_minor=st.one_of(st.none(), AMOUNTS))
-        def ask_refund(self, payment: str, amount_minor: int | None) -> None:
-            self.refunds += 1
-            self.world.ask_refund(f"R-{self.refunds}", payment, amount_minor)
+    @rule(order_no=ORDERS)
+    def place(self, order_no: str) -> None:
+        self.world.place(order_no, PRICE)
 
-        # --- payers, their banks, and the merchant at the provider's dashboard ---
+    @rule(order_no=ORDERS)
+    def close(self, order_no: str) -> None:
+        self.world.close(order_no)
 
-        @rule(target=payments, order_no=ORDERS, other=st.sampled_from([0, 0, 0, 1, 999, 1001]))
-        def pay(self, order_no: str, other: int) -> str:
-            return self._pay(order_no, other)
+    @rule(payment=payments, amount_minor=st.one_of(st.none(), AMOUNTS))
+    def ask_refund(self, payment: str, amount_minor: int | None) -> None:
+        self.refunds += 1
+        self.world.ask_refund(f"R-{self.refunds}", payment, amount_minor)
 
-        def _pay(self, order_no: str, other: int) -> str:
-            switches = {"wrong_amount": other} if other else {}
-            number = self.world.pay(order_no, PRICE, **switches)
-            self.paid[number] = other or PRICE
-            return number
+    # --- payers, their banks, and the merchant at the provider's dashboard ---
 
-        @rule(order_no=ORDERS)
-        def decline(self, order_no: str) -> None:
-            self.world.pay(order_no, PRICE, decline=1)
+    @rule(target=payments, order_no=ORDERS, other=st.sampled_from([0, 0, 0, 1, 999, 1001]))
+    def pay(self, order_no: str, other: int) -> str:
+        return self._pay(order_no, other)
 
-        @rule(payment=payments, amount_minor=AMOUNTS)
-        def refund_by_hand(self, payment: str, amount_minor: int) -> None:
-            self.world.refund_by_hand(payment, amount_minor)
+    def _pay(self, order_no: str, other: int) -> str:
+        switches = {"wrong_amount": other} if other else {}
+        number = self.world.pay(order_no, PRICE, **switches)
+        self.paid[number] = other or PRICE
+        return number
 
-        @rule(target=disputes, payment=payments, amount_minor=AMOUNTS)
-        def dispute(self, payment: str, amount_minor: int) -> str:
-            path = f"/api/payments/{payment}/disputes"
-            told = self.world.call("POST", path, {"amount_minor": amount_minor})
-            return str(told.get("dispute", {}).get("id", ""))
+    @rule(order_no=ORDERS)
+    def decline(self, order_no: str) -> None:
+        self.world.pay(order_no, PRICE, decline=1)
 
-        @rule(dispute=consumes(disputes), end=st.sampled_from(["won", "lost"]))
-        def end_dispute(self, dispute: str, end: str) -> None:
-            if dispute:
-                self.world.call("POST", f"/api/disputes/{dispute}/{end}")
+    @rule(payment=payments, amount_minor=AMOUNTS)
+    def refund_by_hand(self, payment: str, amount_minor: int) -> None:
+        self.world.refund_by_hand(payment, amount_minor)
 
-        # --- the road ---
+    @rule(target=disputes, payment=payments, amount_minor=AMOUNTS)
+    def dispute(self, payment: str, amount_minor: int) -> str:
+        path = f"/api/payments/{payment}/disputes"
+        told = self.world.call("POST", path, {"amount_minor": amount_minor})
+        return str(told.get("dispute", {}).get("id", ""))
 
-        @rule(data=st.data(), again=st.booleans())
-        def deliver_any(self, data: st.DataObject, again: bool) -> None:
-            unsent = self.world.unsent()
-            if unsent:
-                place = data.draw(st.integers(0, len(unsent) - 1))
-                self.world.deliver(unsent[place], again=again)
+    @rule(dispute=consumes(disputes), end=st.sampled_from(["won", "lost"]))
+    def end_dispute(self, dispute: str, end: str) -> None:
+        if dispute:
+            self.world.call("POST", f"/api/disputes/{dispute}/{end}")
 
-        @rule()
-        def settle(self) -> None:
-            self.world.settle()
+    # --- the road ---
 
-        # --- the service's clock ---
+    @rule(data=st.data(), again=st.booleans())
+    def deliver_any(self, data: st.DataObject, again: bool) -> None:
+        unsent = self.world.unsent()
+        if unsent:
+            place = data.draw(st.integers(0, len(unsent) - 1))
+            self.world.deliver(unsent[place], again=again)
 
-        @rule(trouble=st.sampled_from(TROUBLES))
-        def carry_out(self, trouble: dict[str, Any]) -> None:
-            self.world.next_refund_goes(**trouble)
-            self.world.carry_out()
-            self.world.next_refund_goes()
+    @rule()
+    def settle(self) -> None:
+        self.world.settle()
 
-        @rule(trouble=st.sampled_from([{}, {}, {"status": 500}, {"not_found": 1}]))
-        def recover(self, trouble: dict[str, Any]) -> None:
-            self.world.call("PUT", "/api/scenarios/query_refund", {"switches": trouble})
-            self.world.recover()
+    # --- the service's clock ---
 
-        # --- what must be true at every moment ---
+    @rule(trouble=st.sampled_from(TROUBLES))
+    def carry_out(self, trouble: dict[str, Any]) -> None:
+        self.world.next_refund_goes(**trouble)
+        self.world.carry_out()
+        self.world.next_refund_goes()
 
-        @invariant()
-        def nothing_is_given_back_that_was_not_taken(self) -> None:
-            for row in self.world.rows():
-                assert row.amount_minor == self.paid[row.txn_no]
-                assert row.refund_reserved_minor + row.charged_back_minor <= row.amount_minor
+    @rule(trouble=st.sampled_from([{}, {}, {"status": 500}, {"not_found": 1}]))
+    def recover(self, trouble: dict[str, Any]) -> None:
+        self.world.call("PUT", "/api/scenarios/query_refund", {"switches": trouble})
+        self.world.recover()
 
-        @invariant()
-        def no_refund_is_carried_out_twice(self) -> None:
-            counted = counters(simulator.store, self.world.account_no)
-            assert all(count["executed"] <= 1 for count in counted.values())
+    # --- what must be true at every moment ---
 
-        def teardown(self) -> None:
-            world = self.world
-            world.heal()
-            findings = check.compare(simulator.store, final=True)
-            assert findings.differences == []
-            assert world.open_refunds() == 0
-            assert broken_rules() == {}
-            self.money_is_conserved(findings.asked)
-            world.end()
+    @invariant()
+    def nothing_is_given_back_that_was_not_taken(self) -> None:
+        for row in self.world.rows():
+            assert row.amount_minor == self.paid[row.txn_no]
+            assert row.refund_reserved_minor + row.charged_back_minor <= row.amount_minor
 
-        def money_is_conserved(self, asked: list[str]) -> None:
-            """Taken is what is kept and what went back, on both sides, to the minor unit."""
-            books = predicted.payments(simulator.store, world_no := self.world.account_no)
-            taken = {
-                number: one.itself.money.amount_minor
-                for number, one in books.items()
-                if one.itself.status == "succeeded"
-            }
-            assert taken == self.paid, world_no
-            rows = {row.txn_no: row for row in self.world.rows()}
-            assert {number: row.amount_minor for number, row in rows.items()} == taken
-            for number, one in books.items():
-                if number in rows and not any(number in sentence for sentence in asked):
-                    assert rows[number].refunded_minor == one.refunded_minor
-                    assert rows[number].refund_reserved_minor == one.refunded_minor
-                    assert rows[number].charged_back_minor == one.charged_back_minor
-            ours = Refund.objects.filter(account=self.world.row, status="SUCCEEDED")
-            given = {
-                refund.refund_no: refund.money.amount_minor
-                for one in books.values()
-                for refund in one.refunds
-                if refund.refund_no and refund.status == "succeeded"
-            }
-            booked = dict(ours.values_list("refund_no", "amount_minor"))
-            assert booked.items() <= given.items()
-            if not asked:
-                assert booked == given
+    @invariant()
+    def no_refund_is_carried_out_twice(self) -> None:
+        counted = counters(self.simulator.store, self.world.account_no)
+        assert all(count["executed"] <= 1 for count in counted.values())
 
-    return Events
+    def teardown(self) -> None:
+        world = self.world
+        world.heal()
+        findings = check.compare(self.simulator.store, final=True)
+        assert findings.differences == []
+        assert world.open_refunds() == 0
+        assert broken_rules() == {}
+        self.money_is_conserved(findings.asked)
+        world.end()
+
+    def money_is_conserved(self, asked: list[str]) -> None:
+        """Taken is what is kept and what went back, on both sides, to the minor unit."""
+        books = predicted.payments(self.simulator.store, world_no := self.world.account_no)
+        taken = {
+            number: one.itself.money.amount_minor
+            for number, one in books.items()
+            if one.itself.status == "succeeded"
+        }
+        assert taken == self.paid, world_no
+        rows = {row.txn_no: row for row in self.world.rows()}
+        assert {number: row.amount_minor for number, row in rows.items()} == taken
+        for number, one in books.items():
+            if number in rows and not any(number in sentence for sentence in asked):
+                assert rows[number].refunded_minor == one.refunded_minor
+                assert rows[number].refund_reserved_minor == one.refunded_minor
+                assert rows[number].charged_back_minor == one.charged_back_minor
+        ours = Refund.objects.filter(account=self.world.row, status="SUCCEEDED")
+        given = {
+            refund.refund_no: refund.money.amount_minor
+            for one in books.values()
+            for refund in one.refunds
+            if refund.refund_no and refund.status == "succeeded"
+        }
+        booked = dict(ours.values_list("refund_no", "amount_minor"))
+        assert booked.items() <= given.items()
+        if not asked:
+            assert booked == given
 
 
 def test_money_is_conserved_whatever_happens(world_of: tuple[Simulator, list[Account]]) -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        machine(*world_of),
+    Events.simulator, Events.accounts = world_of
+    run_state_machine_as_test(
+        Events,
         settings=settings(
             max_examples=EXAMPLES,
             stateful_step_count=STEPS,
