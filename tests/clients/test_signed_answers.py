@@ -114,6 +114,25 @@ def test_the_bill_is_the_announced_one(wechat: WechatPayV3Api) -> None:
         client.fetch_statement(date(2026, 1, 1))
 
 
+def test_a_genuine_answer_about_another_payment_says_nothing(wechat: WechatPayV3Api) -> None:
+    client = WECHAT.client(wechat)
+    assert client.query_payment(txn_no=WECHAT.txn_no, order_no="").answer is Answer.SUCCEEDED
+    replaying(wechat, wechat.answer(wechat.requests[-1]))
+    for numbers in (("4200000000202601010000000002", ""), ("", "O-2")):
+        answer = client.query_payment(txn_no=numbers[0], order_no=numbers[1])
+        assert (answer.answer, answer.callback) == (Answer.UNKNOWN, None)
+
+
+def test_a_bill_is_fetched_from_nobody_else(wechat: WechatPayV3Api, alipay: AlipayApi) -> None:
+    with running(WECHAT.api()) as stranger:
+        wechat.bill_host = stranger.url
+        alipay.bill_url = f"{stranger.url}/bill.zip"
+        for client in (WECHAT.client(wechat), ALIPAY.client(alipay)):
+            with pytest.raises(StatementUnavailable, match="the bill's address is not"):
+                client.fetch_statement(date(2026, 1, 1))
+        assert stranger.requests == []
+
+
 def answer_of(body: str) -> Answered:
     return Answered(200, body.encode())
 

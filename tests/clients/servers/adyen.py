@@ -44,7 +44,7 @@ class AdyenApi(FakeApi):
             self.complain("merchantAccount")
         amount = content["amount"]
         refund = self.execute(
-            payment, content["reference"], str(amount["value"]), amount["currency"]
+            payment, content["reference"], str(amount["value"]), amount["currency"], key=key
         )
         answered = as_json(
             201,

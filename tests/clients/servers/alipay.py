@@ -91,7 +91,7 @@ class AlipayApi(FakeApi):
 
     def _refund(self, payment: Payment, content: dict[str, str]) -> dict[str, Any]:
         known = payment.refunds.get(content["out_request_no"])
-        if self.refuses(known):
+        if self.refuses(payment, content["out_request_no"]):
             return self._failed(self.refusal)
         if known is not None and known.amount != content["refund_amount"]:
             return self._failed("ACQ.DISCORDANT_REPEAT_REQUEST")

@@ -117,18 +117,21 @@ class FakeApi(ThreadingHTTPServer):
     def pay(self, payment: Payment) -> None:
         self.payments[payment.txn_no] = payment
 
-    def execute(self, payment: Payment, refund_no: str, amount: str, currency: str) -> Refund:
-        """The refund of that number, made once."""
-        found = payment.refunds.get(refund_no)
+    def execute(
+        self, payment: Payment, refund_no: str, amount: str, currency: str, *, key: str = ""
+    ) -> Refund:
+        """The refund of that number, or of that key where it is the key that counts."""
+        found = payment.refunds.get(key or refund_no)
         if found is None:
             number = f"{self.refund_prefix}{len(self.executed) + 1}"
             found = Refund(refund_no, number, amount, currency, self.new_status)
-            payment.refunds[refund_no] = found
+            payment.refunds[key or refund_no] = found
             self.executed.append((refund_no, amount, currency))
         return found
 
-    def refuses(self, known: Refund | None) -> bool:
-        return bool(self.refusal) and (known is None or self.refuse_known)
+    def refuses(self, payment: Payment, refund_no: str) -> bool:
+        known = refund_no in {refund.refund_no for refund in payment.refunds.values()}
+        return bool(self.refusal) and (not known or self.refuse_known)
 
     def visible(self, payment: Payment) -> list[Refund]:
         if self.blind_for > 0:

@@ -61,7 +61,7 @@ class PayPalApi(FakeApi):
         if payment is None or not request.path.startswith("/v2/payments/captures/"):
             return _error(404, "RESOURCE_NOT_FOUND", "INVALID_RESOURCE_ID")
         content = json.loads(request.body)
-        if self.refuses(payment.refunds.get(content["custom_id"])):
+        if self.refuses(payment, content["custom_id"]):
             return _error(422, "UNPROCESSABLE_ENTITY", self.refusal)
         if not key or request.headers.get("prefer") != "return=representation":
             self.complain("headers")
@@ -69,7 +69,7 @@ class PayPalApi(FakeApi):
         if amount["currency_code"] != payment.currency:
             self.complain("currency")
         refund = self.execute(
-            payment, content["custom_id"], amount["value"], amount["currency_code"]
+            payment, content["custom_id"], amount["value"], amount["currency_code"], key=key
         )
         answered = as_json(201, self._refund(refund))
         self.ids[key] = (request.body, answered)

@@ -48,11 +48,11 @@ class StripeApi(FakeApi):
         if payment is None:
             return _error(404, "invalid_request_error", "resource_missing")
         no, amount = form["metadata[refund_no]"], form["amount"]
-        if self.refuses(payment.refunds.get(no)):
+        if self.refuses(payment, no):
             by_type = self.refusal == "idempotency_error"
             kind = self.refusal if by_type else "invalid_request_error"
             return _error(400, kind, None if by_type else self.refusal)
-        refund = self.execute(payment, no, amount, payment.currency)
+        refund = self.execute(payment, no, amount, payment.currency, key=key)
         answered = as_json(200, self._refund(refund, payment))
         self.keys[key] = (request.body, answered)
         return answered

@@ -28,6 +28,7 @@ class WechatPayV3Api(FakeApi):
         self.merchant, self.own = merchant, own
         self.serial, self.key_id, self.now = serial, key_id, now
         self.bill = BILL
+        self.bill_host = self.url
         #: In partner mode.
         self.sub_mchid = ""
 
@@ -67,7 +68,7 @@ class WechatPayV3Api(FakeApi):
             case "/v3/billdownload":
                 return 200, self.bill
             case "/v3/bill":
-                url = f"{self.url}/v3/billdownload/file?token=xx"
+                url = f"{self.bill_host}/v3/billdownload/file?token=xx"
                 digest = hashlib.sha1(BILL).hexdigest()  # noqa: S324
                 return 200, {"hash_type": "SHA1", "hash_value": digest, "download_url": url}
             case "/v3/refund/domestic/refunds":
@@ -122,7 +123,7 @@ class WechatPayV3Api(FakeApi):
         if body.get("sub_mchid", "") != self.sub_mchid:
             self.complain("sub_mchid")
         known = payment.refunds.get(no)
-        if self.refuses(known):
+        if self.refuses(payment, no):
             status, _, code = self.refusal.partition(" ")
             return int(status), {"code": code, "message": "张三的账户"}
         if str(amount["total"]) != payment.amount or amount["currency"] != "CNY":
