@@ -68,7 +68,7 @@ def confirm_held(
     What the provider does not know stays a claim, and is asked for less and less often.
     """
     answered: Counter[str] = Counter()
-    values = {"now": now, "steps": list(STEPS), "accounts": list(reachable)}
+    values: dict[str, Any] = {"now": now, "steps": list(STEPS), "accounts": list(reachable)}
     for _ in range(budget):
         with connection.cursor() as cursor:
             cursor.execute(_CLAIM_SQL, values)

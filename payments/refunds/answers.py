@@ -72,7 +72,7 @@ def _ask_if_long(claim: Claim, *, why: str, now: datetime) -> None:
 
 def backoff(asks: int) -> timedelta:
     """How long to wait after so many answers that said nothing: doubling to a ceiling."""
-    return min(_WAIT_MAX, _WAIT_FIRST * 2 ** min(asks, 20))
+    return min(_WAIT_MAX, _WAIT_FIRST * (1 << min(asks, 20)))
 
 
 @transaction.atomic(durable=True)

@@ -172,7 +172,8 @@ def end(
 def _claim(sql: str, lease: timedelta) -> Claim | None:
     owner = uuid4()
     with connection.cursor() as cursor:
-        cursor.execute(sql, {"owner": owner, "lease": lease})
+        values: dict[str, Any] = {"owner": owner, "lease": lease}
+        cursor.execute(sql, values)
         row = cursor.fetchone()
     if row is None:
         return None
@@ -180,7 +181,8 @@ def _claim(sql: str, lease: timedelta) -> Claim | None:
 
 
 def _ours(sql: str, claim: Claim, *, why: str, **values: Any) -> bool:
-    held = {"id": claim.refund_id, "owner": claim.owner, "fence": claim.fence}
+    values |= {"id": claim.refund_id, "owner": claim.owner, "fence": claim.fence}
+    values["why"] = why[:WHY_LENGTH_MAX]
     with connection.cursor() as cursor:
-        cursor.execute(sql, {**held, **values, "why": why[:WHY_LENGTH_MAX]})
+        cursor.execute(sql, values)
         return bool(cursor.rowcount == 1)

@@ -16,9 +16,9 @@ def find(callback: Callback, *, account_id: int) -> Refund | None:
     if not named:
         return None
     # Ours first: the provider's number may be another refund's only by a fault.
-    found = Refund.objects.filter(named, account_id=account_id).order_by("pk")
-    by_number = [refund for refund in found[:2] if refund.refund_no == callback.refund_no]
-    return (by_number or [*found[:1], None])[0]
+    found = list(Refund.objects.filter(named, account_id=account_id).order_by("pk")[:2])
+    by_number = [refund for refund in found if refund.refund_no == callback.refund_no]
+    return next(iter([*by_number, *found]), None)
 
 
 def lock(refund: Refund) -> Refund:

@@ -101,6 +101,9 @@ def enter(
     if order is None:
         raise NoSuchOrder(asked.order_no)
     payment = room.lock(_payment_id(merchant, order, asked))
+    known = _find(merchant, asked.refund_no)
+    if known is not None:  # Asked for by whoever held the payment until now: its room is taken.
+        return _repeated(known, asked)
     hindrance = can_send(payment.account)
     if hindrance:
         raise NotRefundable(f"{payment.account.endpoint}: {hindrance}.")

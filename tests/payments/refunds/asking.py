@@ -23,7 +23,11 @@ def paid_order(
     order = OrderFactory.create(
         merchant=account.merchant, order_no=order_no, amount_minor=amount_minor
     )
-    usual = {"order_no": order_no, "txn_no": f"pi_{order_no}", "amount_minor": amount_minor}
+    usual: dict[str, Any] = {
+        "order_no": order_no,
+        "txn_no": f"pi_{order_no}",
+        "amount_minor": amount_minor,
+    }
     tell_one(account, callback(**usual | told))
     order.refresh_from_db()
     return order

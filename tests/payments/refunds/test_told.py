@@ -67,6 +67,11 @@ def outcomes(account: ProviderAccount, *told: Callback) -> list[str]:
     return [f"{v.outcome} {v.reason}".strip() for v in verdicts]
 
 
+def tells(account: ProviderAccount, told: Callback) -> None:
+    """What happens while the provider is being asked."""
+    outcomes(account, told)
+
+
 def order_of(account: ProviderAccount) -> tuple[str, int]:
     order = account.merchant.orders.get()
     return order.status, order.refunded_minor
@@ -163,7 +168,7 @@ def test_a_callback_between_the_request_and_its_answer_wins_and_the_answer_is_to
     account: ProviderAccount,
 ) -> None:
     told = refunded("re_R-1", 3_000, refund_no="R-1")
-    provider = ProviderDouble(before=lambda _: outcomes(account, told) and None)
+    provider = ProviderDouble(before=lambda _: tells(account, told))
     ask(account, "R-1", 3_000)
 
     assert carry_out(provider, now=NOW) == {"LOST": 1}
@@ -175,7 +180,7 @@ def test_a_callback_that_does_not_name_our_refund_is_found_to_be_ours_by_its_num
     account: ProviderAccount,
 ) -> None:
     told = refunded("re_R-1", 3_000)
-    provider = ProviderDouble(before=lambda _: outcomes(account, told) and None)
+    provider = ProviderDouble(before=lambda _: tells(account, told))
     ask(account, "R-1", 3_000)
 
     assert carry_out(provider, now=NOW) == {"SUCCEEDED": 1}
@@ -189,7 +194,7 @@ def test_a_callback_that_does_not_name_our_refund_is_found_to_be_ours_by_its_num
 
 def test_and_also_where_there_was_no_room_beside_ours(account: ProviderAccount) -> None:
     told = refunded("re_R-1", 6_000)
-    provider = ProviderDouble(before=lambda _: outcomes(account, told) and None)
+    provider = ProviderDouble(before=lambda _: tells(account, told))
     ask(account, "R-1", 6_000)
 
     assert carry_out(provider, now=NOW) == {"SUCCEEDED": 1}
