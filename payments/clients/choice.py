@@ -56,8 +56,9 @@ class _Access(NamedTuple):
 
     def wire(self, live_url: str, test_url: str) -> Wire:
         """The provider's own host, or in test mode the address that is set. Raises _NoAccess."""
-        given = "" if self.account.live else str(self.account.settings.get(API_URL) or "")
-        url = live_url if self.account.live else given or test_url
+        if self.account.live:
+            return Wire(live_url, self.patience)
+        url = str(self.account.settings.get(API_URL) or "") or test_url
         if not url:
             raise _NoAccess(f"in test mode the account needs the setting {API_URL}")
         return Wire(url, self.patience)
