@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import IO, cast
 
-_NAME_WIDTH = 9
+_NAME_WIDTH = 8
 _COLOURS = {
     "postgres": 34,
     "valkey": 35,
@@ -16,7 +16,7 @@ _COLOURS = {
     "worker": 36,
     "beat": 33,
     "migrate": 34,
-    "simulator": 35,
+    "provider": 35,
 }
 _LINE_BYTES_MAX = 64 * 1024
 

@@ -46,6 +46,7 @@ TROUBLES: list[dict[str, Any]] = [
     {"reverse": 5},
     {"hidden": 1},
 ]
+TROUBLES_BY_HAND: list[dict[str, Any]] = [{}, {}, {"pending": 5}, {"fail": 5}, {"reverse": 5}]
 
 
 @pytest.fixture
@@ -84,8 +85,16 @@ class Events(RuleBasedStateMachine):
 
     @rule(payment=payments, amount_minor=st.one_of(st.none(), AMOUNTS))
     def ask_refund(self, payment: str, amount_minor: int | None) -> None:
+        self._ask_refund(payment, amount_minor)
+
+    def _ask_refund(self, payment: str, amount_minor: int | None) -> None:
         self.refunds += 1
         self.world.ask_refund(f"R-{self.refunds}", payment, amount_minor)
+
+    @rule(payment=payments, amount_minor=AMOUNTS, trouble=st.sampled_from(TROUBLES))
+    def refund(self, payment: str, amount_minor: int, trouble: dict[str, Any]) -> None:
+        self._ask_refund(payment, amount_minor)
+        self._carry_out(trouble)
 
     # --- payers, their banks, and the merchant at the provider's dashboard ---
 
@@ -99,13 +108,9 @@ class Events(RuleBasedStateMachine):
         self.paid[number] = other or PRICE
         return number
 
-    @rule(order_no=ORDERS)
-    def decline(self, order_no: str) -> None:
-        self.world.pay(order_no, PRICE, decline=1)
-
-    @rule(payment=payments, amount_minor=AMOUNTS)
-    def refund_by_hand(self, payment: str, amount_minor: int) -> None:
-        self.world.refund_by_hand(payment, amount_minor)
+    @rule(payment=payments, amount_minor=AMOUNTS, trouble=st.sampled_from(TROUBLES_BY_HAND))
+    def refund_by_hand(self, payment: str, amount_minor: int, trouble: dict[str, Any]) -> None:
+        self.world.refund_by_hand(payment, amount_minor, **trouble)
 
     @rule(target=disputes, payment=payments, amount_minor=AMOUNTS)
     def dispute(self, payment: str, amount_minor: int) -> str:
@@ -120,12 +125,12 @@ class Events(RuleBasedStateMachine):
 
     # --- the road ---
 
-    @rule(data=st.data(), again=st.booleans())
-    def deliver_any(self, data: st.DataObject, again: bool) -> None:
-        unsent = self.world.unsent()
-        if unsent:
-            place = data.draw(st.integers(0, len(unsent) - 1))
-            self.world.deliver(unsent[place], again=again)
+    @rule(places=st.lists(st.integers(0, 99), min_size=1, max_size=4), again=st.booleans())
+    def deliver_some(self, places: list[int], again: bool) -> None:
+        for place in places:
+            unsent = self.world.unsent()
+            if unsent:
+                self.world.deliver(unsent[place % len(unsent)], again=again)
 
     @rule()
     def settle(self) -> None:
@@ -135,6 +140,9 @@ class Events(RuleBasedStateMachine):
 
     @rule(trouble=st.sampled_from(TROUBLES))
     def carry_out(self, trouble: dict[str, Any]) -> None:
+        self._carry_out(trouble)
+
+    def _carry_out(self, trouble: dict[str, Any]) -> None:
         self.world.next_refund_goes(**trouble)
         self.world.carry_out()
         self.world.next_refund_goes()

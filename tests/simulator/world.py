@@ -35,8 +35,8 @@ _numbers = itertools.count(1)
 #: As if all leases had ended and every pause had passed.
 _TIME_PASSES_SQL = """
     UPDATE payments_refund
-       SET lease_until = least(lease_until, clock_timestamp()),
-           due_at = least(due_at, clock_timestamp())
+       SET lease_until = CASE WHEN status = 'PROCESSING' THEN clock_timestamp() END,
+           due_at = CASE WHEN status = 'REQUESTED' THEN clock_timestamp() END
      WHERE status IN ('REQUESTED', 'PROCESSING') AND account_id = %s
 """
 
