@@ -4,7 +4,7 @@ A simple model knows who paid and what was given back by each rule; the simulato
 same from their side, and the service's database must agree with both, at every step as a bound
 and in the end exactly.
 
-MODEL_COURSES=500 makes so many courses of events, new ones each time, instead of the few known ones.
+MODEL_COURSES=500 makes that many courses of events, and new ones, instead of a few known ones.
 """
 
 import os
