@@ -9,6 +9,7 @@ from config.console import (
     merchants,
     orders,
     people,
+    refunds,
     transactions,
 )
 
@@ -21,5 +22,6 @@ __all__ = [
     "merchants",
     "orders",
     "people",
+    "refunds",
     "transactions",
 ]

@@ -15,12 +15,13 @@ from payments.models import (
     Delivery,
     ProviderAccount,
     ProviderTransaction,
+    Refund,
 )
 from tests import factories
 
 MONEY_TABLES = (
     *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
-    *(Event, ApiKey),
+    *(Refund, Event, ApiKey),
 )
 TABLES = (*MONEY_TABLES, Merchant)
 
@@ -62,10 +63,11 @@ def furnish(**texts: Any) -> Rows:
     confirmation = factories.ConfirmationFactory.create(
         account=account, order_no=order.order_no, **of("confirmation")
     )
+    refund = factories.RefundFactory.create(payment=transaction, order=order, **of("refund"))
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
-        *(event, key, merchant),
+        *(refund, event, key, merchant),
     )
     return Rows({type(row): row for row in found})
 
