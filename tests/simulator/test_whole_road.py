@@ -119,7 +119,8 @@ def test_a_refund_that_is_pending_ends_with_its_callback(shop: httpx2.Client, ou
     simulator, _ = ours
     number = paid(shop, simulator, "O-1")
     for refund_no, end in (("R-1", "pending"), ("R-2", "fail")):
-        simulator.set("refund", **{end: 0.1})
+        switches: dict[str, Any] = {end: 0.1}
+        simulator.set("refund", **switches)
         refund(shop, "O-1", refund_no, 100)
         tasks.carry_out_refunds()
     simulator.clock.pass_(1)
