@@ -30,7 +30,7 @@ help: ## List what can be made
 ##@ Use it
 
 .PHONY: run
-run: $(VENV)/.runtime ## Start everything: database, broker, web, worker, beat (Ctrl-C stops it)
+run: $(VENV)/.runtime ## Start everything: database, broker, web, worker, beat, simulator (Ctrl-C stops it)
 	@exec $(MANAGE) up $(ARGS)
 
 .PHONY: demo

@@ -10,6 +10,7 @@ from config.console import (
     merchants,
     orders,
     people,
+    refunds,
     transactions,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "merchants",
     "orders",
     "people",
+    "refunds",
     "transactions",
 ]

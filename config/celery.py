@@ -22,5 +22,12 @@ app.conf.beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "refunds": {"task": "payments.carry_out_refunds", "schedule": 2.0, "options": {"expires": 4}},
+    "lost refunds": {
+        "task": "payments.recover_refunds",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
+    "polling": {"task": "payments.poll", "schedule": 30.0, "options": {"expires": 30}},
     "expiry": {"task": "orders.expire_orders", "schedule": 30.0, "options": {"expires": 30}},
 }

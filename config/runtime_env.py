@@ -13,6 +13,7 @@ from config.embedded import private_file
 #: What is left word of.
 NAMES = (
     *("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "VAULT_KEYS", "PORT", "PUBLIC_URL"),
+    "SIMULATOR_PORT",
     *("AMQP_URL", "AMQP_EXCHANGE", "AMQP_QUEUE", "EVENT_STREAM", "EVENT_STREAM_URL"),
 )
 

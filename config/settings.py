@@ -19,6 +19,9 @@ VAULT_KEYS = env.list("VAULT_KEYS", default=[])
 DEBUG = variables.switch("DEBUG")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 PUBLIC_URL = variables.address("PUBLIC_URL", "http://127.0.0.1:8000", ("https", "http")).rstrip("/")
+# Where `make run` has its provider simulator; empty where there is none.
+SIMULATOR_PORT = variables.number("SIMULATOR_PORT", 0)
+SIMULATOR_URL = f"http://127.0.0.1:{SIMULATOR_PORT}" if SIMULATOR_PORT else ""
 if variables.switch("TRUSTED_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     USE_X_FORWARDED_HOST = False

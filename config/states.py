@@ -8,6 +8,7 @@ from orders import lifecycle
 from outbox import claims
 from payments import conflicts, ledger
 from payments.callback import Outcome
+from payments.refunds import lifecycle as refund_lifecycle
 
 HEAD: Final = """\
 # States
@@ -22,10 +23,16 @@ Machine = tuple[str, str, Mapping[Any, frozenset[Any]], tuple[str, ...]]
 MACHINES: Final[tuple[Machine, ...]] = (
     ("Order", "orders/lifecycle.py", lifecycle.ENTERED_FROM, ("WAIT_PAY",)),
     (
-        "Payment (disposition)",
+        "Money in the ledger (disposition)",
         "payments/ledger.py",
         ledger.ENTERED_FROM,
         ("APPLIED", "HELD", "PARKED"),
+    ),
+    (
+        "Refund",
+        "payments/refunds/lifecycle.py",
+        refund_lifecycle.ENTERED_FROM,
+        ("REQUESTED",),
     ),
     ("Conflict", "payments/conflicts.py", conflicts.ENTERED_FROM, ("OPEN",)),
     (
@@ -38,13 +45,15 @@ MACHINES: Final[tuple[Machine, ...]] = (
 )
 
 OUTCOMES: Final[Mapping[Outcome, str]] = {
-    Outcome.APPLIED: "the payment agrees with its order, which is PAID now; `order.paid` is told",
+    Outcome.APPLIED: "a payment agrees with its order, which is PAID now; or a refund or dispute "
+    "counts in its payment; it is told",
     Outcome.DUPLICATE: "the same transaction with the same meaning: nothing more happens",
-    Outcome.CONFLICT: "money and order disagree; the money is held and a person is asked",
-    Outcome.PARKED: "no such order yet; applied when it appears, after the grace time asked about",
+    Outcome.CONFLICT: "what is told and what is known disagree; a person is asked",
+    Outcome.PARKED: "no such order, or no such payment, yet; applied when it appears, after the "
+    "grace time asked about",
     Outcome.HELD: "too weak a signature, or no amount: waits for the provider's API to confirm",
     Outcome.QUARANTINED: "authentic, but unreadable or of the other mode; kept for a person",
-    Outcome.RECORDED: "nothing moves: failed, pending, authorised only, or a refund or dispute",
+    Outcome.RECORDED: "nothing moves: failed, pending, authorised only, or no news any more",
     Outcome.IGNORED: "an event that concerns no payment",
 }
 

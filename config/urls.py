@@ -8,6 +8,7 @@ from payments import parked
 
 urlpatterns = [
     path("", include("payments.urls")),
+    path("v1/", include("payments.api.urls")),
     path("v1/", include(order_urls(on_placed=parked.apply_to))),
     path("admin/", admin.site.urls),
 ]

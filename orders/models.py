@@ -134,6 +134,11 @@ class Order(models.Model):
                 condition=Q(status=OrderStatus.WAIT_PAY, expires_at__isnull=False),
                 name="order_due_to_expire",
             ),
+            models.Index(
+                fields=["created_at"],
+                condition=Q(status=OrderStatus.WAIT_PAY),
+                name="order_waiting",
+            ),
             models.Index(fields=["merchant", "created_at", "id"], name="order_newest"),
         ]
 

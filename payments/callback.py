@@ -49,6 +49,9 @@ class Callback:
     events without an amount, and for a stated amount that no whole number of minor units
     can express: `stated_amount` then holds the provider's own words. A payment with neither is
     one whose amount only the provider's API tells.
+
+    A refund or a dispute `reverses` the payment of that number. `refund_no` is the number that
+    the merchant gave the refund. `cumulative`: the money is all that was refunded so far.
     """
 
     event_id: str
@@ -62,6 +65,9 @@ class Callback:
     live: bool | None = None
     occurred_at: datetime | None = None
     linked_nos: tuple[str, ...] = ()
+    reverses: str = ""
+    refund_no: str = ""
+    cumulative: bool = False
 
     @property
     def needs_api(self) -> bool:
@@ -88,7 +94,7 @@ class Callback:
             raise Invalid("a time without a zone")
         if len(self.linked_nos) > LINKED_NOS_MAX:
             raise Invalid("too many linked ids")
-        for number in self.linked_nos:
+        for number in (*self.linked_nos, *filter(None, (self.reverses, self.refund_no))):
             _require_id("linked id", number)
 
 

@@ -20,6 +20,11 @@ SEVERITY: Final[Mapping[ConflictReason, Severity]] = {
     ConflictReason.LATE_PAYMENT: Severity.TICKET,
     ConflictReason.DUPLICATE_PAYMENT: Severity.TICKET,
     ConflictReason.ORDER_NOT_FOUND: Severity.TICKET,
+    ConflictReason.PAYMENT_NOT_FOUND: Severity.TICKET,
+    ConflictReason.EXTERNAL_REFUND: Severity.TICKET,
+    ConflictReason.REFUND_REVERSED: Severity.TICKET,
+    ConflictReason.REFUND_IN_DOUBT: Severity.PAGE,
+    ConflictReason.REVERSAL_EXCEEDS_PAYMENT: Severity.PAGE,
 }
 DUE_IN: Final[Mapping[Severity, timedelta]] = {
     Severity.PAGE: timedelta(hours=1),

@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.db import connection
 
 from payments.callback import Callback, Outcome
-from payments.paid import Decision
+from payments.decision import Decision
 
 #: Anybody may send hints, so their number is bounded. What is signed is never refused for it.
 WAITING_MAX: Final = 10_000

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from payments.models import AccountKey, ProviderAccount
+from payments.providers.api_access import API_PURPOSES
 
 #: Longer than almost every provider repeats a callback with the key it first signed it with.
 QUIET_FOR: Final = timedelta(days=7)
@@ -32,10 +33,25 @@ def _advice(key: AccountKey, keys: Sequence[AccountKey], now: datetime) -> str:
         return "ended"
     if key.not_before is not None and key.not_before > now:
         return "begins later"
+    if key.purpose in API_PURPOSES:
+        return _advice_on_api_key(key, keys, now)
     newer = [other for other in keys if other.purpose == key.purpose and other.pk > key.pk]
     if newer:
         return _advice_on_old(key, newer, now)
     return "in use" if key.last_used_at else "has verified nothing yet"
+
+
+def _advice_on_api_key(key: AccountKey, keys: Sequence[AccountKey], now: datetime) -> str:
+    """It verifies nothing: of those that are valid, the newest is used."""
+    newer = [
+        other
+        for other in keys
+        if other.purpose == key.purpose
+        and other.pk > key.pk
+        and (other.not_before is None or other.not_before <= now)
+        and (other.not_after is None or now <= other.not_after)
+    ]
+    return "safe to retire: a newer key is used" if newer else "used for the provider's API"
 
 
 def _advice_on_old(key: AccountKey, newer: Sequence[AccountKey], now: datetime) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db import connection
 
@@ -11,22 +11,33 @@ from orders.money import Money
 from payments.models import Disposition
 
 #: Where money may come to stand, and from where. APPLIED to HELD happens only inside the
-#: transaction that wrote the row: the order turned out to be taken.
+#: transaction that wrote the row: the order turned out to be taken. RETURNED is held money that
+#: was refunded, and a refund whose money came back to us.
 ENTERED_FROM: Final[Mapping[Disposition, frozenset[Disposition]]] = {
     Disposition.PARKED: frozenset(),
     Disposition.APPLIED: frozenset({Disposition.PARKED}),
-    Disposition.HELD: frozenset({Disposition.PARKED, Disposition.APPLIED}),
-    Disposition.RETURNED: frozenset({Disposition.HELD}),
+    Disposition.HELD: frozenset({Disposition.PARKED, Disposition.APPLIED, Disposition.RETURNED}),
+    Disposition.RETURNED: frozenset({Disposition.HELD, Disposition.APPLIED, Disposition.PARKED}),
 }
 
 _INSERT_SQL: Final = """
     INSERT INTO payments_providertransaction
            (account_id, merchant_id, kind, txn_no, order_no, order_id, stated_account_no,
             amount_minor, currency, occurred_at, occurred_at_is_stated, disposition,
-            refund_reserved_minor, refunded_minor, charged_back_minor, recorded_at)
-    VALUES (%s, %s, 'PAYMENT', %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, 0, %s)
+            refund_reserved_minor, refunded_minor, charged_back_minor, recorded_at,
+            reverses_no, is_total, counted_minor, version)
+    VALUES (%s, %s, 'PAYMENT', %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, 0, %s, '', false, 0, 0)
         ON CONFLICT (account_id, kind, txn_no) DO NOTHING
- RETURNING id
+ RETURNING id, EXISTS (
+               SELECT FROM payments_providertransaction w
+                WHERE w.disposition = 'PARKED' AND w.kind <> 'PAYMENT'
+                  AND w.account_id = payments_providertransaction.account_id
+                  AND w.reverses_no = payments_providertransaction.txn_no)
+            OR EXISTS (
+               SELECT FROM payments_providertransaction w
+                WHERE w.disposition = 'PARKED' AND w.kind <> 'PAYMENT' AND w.reverses_no = ''
+                  AND w.merchant_id = payments_providertransaction.merchant_id
+                  AND w.order_no = payments_providertransaction.order_no AND w.order_no <> '')
 """
 _COLUMNS: Final = """
     id, txn_no, order_no, stated_account_no, amount_minor, currency, occurred_at, disposition
@@ -77,6 +88,13 @@ class LedgerRow:
     disposition: Disposition
 
 
+class Inserted(NamedTuple):
+    """The row of a new payment; `is_awaited`: a refund or chargeback of it came before."""
+
+    id: int
+    is_awaited: bool
+
+
 class MoneyMoved(RuntimeError):
     """A ledger row was not where its holder took it to be: a fault of ours; nothing is written."""
 
@@ -89,8 +107,8 @@ def insert(
     order_id: int | None,
     disposition: Disposition,
     now: datetime,
-) -> int | None:
-    """Write the payment, and return its row's id, or None if the ledger has its number already.
+) -> Inserted | None:
+    """Write the payment, and return its row, or None if the ledger has its number already.
 
     If another transaction is inserting the same number, this waits for its end.
     """
@@ -113,7 +131,7 @@ def insert(
             ],
         )
         row = cursor.fetchone()
-    return None if row is None else int(row[0])
+    return None if row is None else Inserted(*row)
 
 
 def find_locked(account_id: int, txn_no: str) -> LedgerRow | None:

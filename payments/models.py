@@ -1,13 +1,18 @@
 """What providers said: accounts and their keys, deliveries, the ledger, and conflicts."""
 
+from typing import Final
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from orders.models import ORDER_NO_LENGTH_MAX, Merchant, Order
+from orders.models import ORDER_NO_LENGTH_MAX, ORDER_NO_PATTERN, Merchant, Order
+from orders.money import Money
 from payments.callback import Kind, Outcome
 from payments.providers.port import Assurance
+
+REASON_LENGTH_MAX: Final = 120
 
 
 class ProviderAccount(models.Model):
@@ -111,7 +116,10 @@ class ProviderTransaction(models.Model):
     """The ledger: one money fact as the provider stated it.
 
     Append only, apart from the disposition, the order it is applied to, an order number that
-    was not stated at first, and a payment's own room for refunds and chargebacks.
+    was not stated at first, a payment's own room for refunds and chargebacks, and how much of a
+    refund or chargeback counts in the payment that it `reverses` (`reverses_no` is that one's
+    number as stated). A row that `is_total` states all that was refunded so far; what counts of
+    it is the part that no other row tells. `version` counts a payment's events.
     """
 
     account = models.ForeignKey(ProviderAccount, on_delete=models.PROTECT, db_index=False)
@@ -119,6 +127,9 @@ class ProviderTransaction(models.Model):
     kind = models.CharField(max_length=20, choices=TransactionKind)
     txn_no = models.CharField(max_length=128, db_collation="C")
     reverses = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT)
+    reverses_no = models.CharField(max_length=128, db_collation="C", blank=True, db_default="")
+    is_total = models.BooleanField(db_default=False)
+    counted_minor = models.BigIntegerField(db_default=0)
     order_no = models.CharField(max_length=ORDER_NO_LENGTH_MAX, db_collation="C", blank=True)
     order = models.ForeignKey(Order, null=True, blank=True, on_delete=models.PROTECT)
     stated_account_no = models.CharField(max_length=128, db_collation="C", blank=True)
@@ -130,6 +141,7 @@ class ProviderTransaction(models.Model):
     refund_reserved_minor = models.BigIntegerField(default=0)
     refunded_minor = models.BigIntegerField(default=0)
     charged_back_minor = models.BigIntegerField(default=0)
+    version = models.PositiveIntegerField(db_default=0)
     recorded_at = models.DateTimeField()
 
     class Meta:
@@ -157,8 +169,24 @@ class ProviderTransaction(models.Model):
                 name="transaction_room_within_amount",
             ),
             models.CheckConstraint(
-                condition=~Q(disposition=Disposition.APPLIED) | Q(order__isnull=False),
+                condition=~Q(disposition=Disposition.APPLIED)
+                | Q(kind=TransactionKind.PAYMENT, order__isnull=False)
+                | Q(reverses__isnull=False),
                 name="transaction_applied_has_order",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind=TransactionKind.PAYMENT)
+                | Q(reverses__isnull=True, reverses_no="", is_total=False, counted_minor=0),
+                name="transaction_payment_reverses_nothing",
+            ),
+            models.CheckConstraint(
+                condition=Q(counted_minor=0)
+                | Q(
+                    disposition=Disposition.APPLIED,
+                    counted_minor__gt=0,
+                    counted_minor__lte=F("amount_minor"),
+                ),
+                name="transaction_counted_within_amount",
             ),
         ]
         indexes = [
@@ -166,6 +194,11 @@ class ProviderTransaction(models.Model):
                 fields=["merchant", "order_no"],
                 condition=Q(disposition=Disposition.PARKED),
                 name="transaction_parked",
+            ),
+            models.Index(
+                fields=["account", "reverses_no"],
+                condition=Q(disposition=Disposition.PARKED) & ~Q(kind=TransactionKind.PAYMENT),
+                name="transaction_awaits_payment",
             ),
         ]
 
@@ -252,6 +285,8 @@ class Confirmation(models.Model):
     first_told_at = models.DateTimeField()
     last_told_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True, blank=True)
+    asks = models.PositiveIntegerField(db_default=0)
+    ask_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -278,6 +313,151 @@ class Confirmation(models.Model):
         return self.txn_no
 
 
+class Inquiry(models.Model):
+    """When a provider is asked next for the payment of an order that nobody has told us of."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, db_index=False)
+    account = models.ForeignKey(ProviderAccount, on_delete=models.CASCADE)
+    asks = models.PositiveIntegerField(default=1)
+    asked_at = models.DateTimeField()
+    ask_at = models.DateTimeField()
+    answer = models.CharField(max_length=10, blank=True)
+
+    class Meta:
+        verbose_name_plural = "inquiries"
+        constraints = [
+            models.UniqueConstraint(fields=["order", "account"], name="inquiry_is_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.order_id} {self.answer}"
+
+
+class RefundStatus(models.TextChoices):
+    """The life of a refund: `payments/refunds/lifecycle.py` holds its moves."""
+
+    REQUESTED = "REQUESTED"
+    PROCESSING = "PROCESSING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+
+
+class Refund(models.Model):
+    """A refund that a merchant asked for.
+
+    `refund_no` is the merchant's number and the provider's idempotency key. `asked_minor` is null
+    if all that was left was asked for. A REQUESTED refund is due at `due_at`. A PROCESSING one
+    belongs to the owner of its token until `lease_until`, by the database's clock; after that its
+    answer is unknown and the provider is asked. `asks` counts the answers that said nothing.
+    """
+
+    merchant = models.ForeignKey(Merchant, on_delete=models.PROTECT, db_index=False)
+    account = models.ForeignKey(ProviderAccount, on_delete=models.PROTECT, db_index=False)
+    payment = models.ForeignKey(ProviderTransaction, on_delete=models.PROTECT, related_name="+")
+    order = models.ForeignKey(Order, null=True, blank=True, on_delete=models.PROTECT)
+    refund_no = models.CharField(max_length=ORDER_NO_LENGTH_MAX, db_collation="C")
+    amount_minor = models.BigIntegerField()
+    asked_minor = models.BigIntegerField(null=True, blank=True)
+    currency = models.CharField(max_length=3)
+    reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
+    status = models.CharField(max_length=10, choices=RefundStatus, default=RefundStatus.REQUESTED)
+    provider_refund_no = models.CharField(max_length=128, db_collation="C", blank=True)
+    transaction = models.OneToOneField(
+        ProviderTransaction, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    owner_token = models.UUIDField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    fence = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField(null=True, blank=True)
+    first_sent_at = models.DateTimeField(null=True, blank=True)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    asks = models.PositiveIntegerField(default=0)
+    why = models.CharField(max_length=300, blank=True)
+    requested_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    version = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["merchant", "refund_no"], name="refund_no_is_unique_per_merchant"
+            ),
+            models.UniqueConstraint(
+                fields=["account", "provider_refund_no"],
+                condition=~Q(provider_refund_no=""),
+                name="provider_refund_no_is_unique",
+            ),
+            models.CheckConstraint(
+                condition=Q(refund_no__regex=f"^{ORDER_NO_PATTERN}$"),
+                name="refund_no_is_well_formed",
+            ),
+            models.CheckConstraint(
+                condition=Q(amount_minor__gt=0), name="refund_amount_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=RefundStatus.values), name="refund_status_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    status=RefundStatus.PROCESSING,
+                    owner_token__isnull=False,
+                    lease_until__isnull=False,
+                    sent_at__isnull=False,
+                )
+                | (
+                    ~Q(status=RefundStatus.PROCESSING)
+                    & Q(owner_token__isnull=True, lease_until__isnull=True)
+                ),
+                name="refund_lease_iff_processing",
+            ),
+            models.CheckConstraint(
+                condition=Q(status=RefundStatus.REQUESTED, due_at__isnull=False)
+                | (~Q(status=RefundStatus.REQUESTED) & Q(due_at__isnull=True)),
+                name="refund_due_iff_requested",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    status__in=[RefundStatus.SUCCEEDED, RefundStatus.FAILED],
+                    finished_at__isnull=False,
+                )
+                | Q(
+                    status__in=[RefundStatus.REQUESTED, RefundStatus.PROCESSING],
+                    finished_at__isnull=True,
+                ),
+                name="refund_finished_at_iff_ended",
+            ),
+            models.CheckConstraint(
+                condition=Q(status=RefundStatus.SUCCEEDED, transaction__isnull=False)
+                | Q(status=RefundStatus.FAILED)
+                | Q(
+                    status__in=[RefundStatus.REQUESTED, RefundStatus.PROCESSING],
+                    transaction__isnull=True,
+                ),
+                name="refund_in_ledger_iff_succeeded",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["due_at"],
+                condition=Q(status=RefundStatus.REQUESTED),
+                name="refund_to_carry_out",
+            ),
+            models.Index(
+                fields=["lease_until"],
+                condition=Q(status=RefundStatus.PROCESSING),
+                name="refund_to_ask_about",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.refund_no
+
+    @property
+    def money(self) -> Money:
+        """What goes back."""
+        return Money(self.amount_minor, self.currency)
+
+
 class ConflictReason(models.TextChoices):
     """Why a person must decide."""
 
@@ -288,6 +468,11 @@ class ConflictReason(models.TextChoices):
     LATE_PAYMENT = "LATE_PAYMENT"
     DUPLICATE_PAYMENT = "DUPLICATE_PAYMENT"
     ORDER_NOT_FOUND = "ORDER_NOT_FOUND"
+    PAYMENT_NOT_FOUND = "PAYMENT_NOT_FOUND"
+    EXTERNAL_REFUND = "EXTERNAL_REFUND"
+    REFUND_REVERSED = "REFUND_REVERSED"
+    REFUND_IN_DOUBT = "REFUND_IN_DOUBT"
+    REVERSAL_EXCEEDS_PAYMENT = "REVERSAL_EXCEEDS_PAYMENT"
 
 
 class ConflictStatus(models.TextChoices):

@@ -87,7 +87,7 @@ def _known(provider_name: str) -> Provider:
 
 def _check(provider: Provider, account: Account) -> None:
     """Refuse what could not work as a whole: an odd key would silently verify nothing."""
-    facts = {fact.purpose: fact for fact in provider.facts.keys}
+    facts = {fact.purpose: fact for fact in (*provider.facts.keys, *provider.facts.api_keys)}
     given = {key.purpose for key in account.keys}
     for purpose in sorted(given - facts.keys()):
         known = ", ".join(facts) or "none"

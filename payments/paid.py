@@ -1,7 +1,6 @@
 """Decide a callback that says: this order was paid."""
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 
 from orders import lookup
@@ -10,19 +9,11 @@ from orders.numbers import lock_order_number
 from payments import ledger, parked
 from payments.callback import Callback, Outcome
 from payments.conflicts import Case
+from payments.decision import Decision
 from payments.ledger import LedgerRow, Payment
 from payments.models import ConflictReason, Disposition
+from payments.refunds import waiting
 from payments.settle import Payee, disagreement, expected_side, received_side, settle
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """What becomes of a callback, before its delivery is recorded; `case` asks a person."""
-
-    outcome: Outcome
-    reason: str = ""
-    transaction_id: int | None = None
-    case: Case | None = None
 
 
 class LedgerRowMissing(RuntimeError):
@@ -36,7 +27,7 @@ def decide(callback: Callback, payee: Payee, *, account_id: int, now: datetime) 
         return _no_money(callback, payee, account_id=account_id)
     order = _order(payment, payee)
     reason = disagreement(payment, order, payee)
-    row_id = ledger.insert(
+    inserted = ledger.insert(
         payment,
         account_id=account_id,
         merchant_id=payee.merchant_id,
@@ -44,8 +35,24 @@ def decide(callback: Callback, payee: Payee, *, account_id: int, now: datetime) 
         disposition=_disposition(order, reason),
         now=now,
     )
-    if row_id is None:
+    if inserted is None:
         return _told_again(payment, order, payee, account_id=account_id, now=now)
+    decision = _settled(payment, order, payee, inserted.id, reason, now=now)
+    if inserted.is_awaited:
+        waiting.apply_to(inserted.id, payee, now=now)
+    return decision
+
+
+def _settled(
+    payment: Payment,
+    order: OwedOrder | None,
+    payee: Payee,
+    row_id: int,
+    reason: ConflictReason | None,
+    *,
+    now: datetime,
+) -> Decision:
+    """Pay the order with a payment that is new; or say why it is held or waits."""
     if reason is None:
         if order is None:
             return Decision(outcome=Outcome.PARKED, transaction_id=row_id)

@@ -17,6 +17,7 @@ from orders.money import Money
 from payments import conflicts, ledger
 from payments.ledger import Payment
 from payments.models import ConflictReason, Disposition
+from payments.refunds import room
 from payments.settle import Payee, disagreement, expected_side, received_side, settle
 
 SELECT: Final = """
@@ -28,7 +29,8 @@ SELECT: Final = """
 """
 _OF_ORDER_SQL: Final = f"""
     {SELECT}
-     WHERE t.merchant_id = %s AND t.order_no = %s AND t.disposition = 'PARKED'
+     WHERE t.merchant_id = %s AND t.order_no = %s
+       AND t.kind = 'PAYMENT' AND t.disposition = 'PARKED'
   ORDER BY t.id FOR NO KEY UPDATE OF t
 """
 
@@ -63,6 +65,9 @@ def settle_parked(waiting: Parked, order: OwedOrder, *, now: datetime) -> Confli
     )
     if reason is None:
         ledger.place(waiting.id, Disposition.APPLIED, order_id=order.id)
+        payment = room.lock(waiting.id)
+        if payment.refunded_minor:
+            room.tell_refunded(payment, at=now, now=now)
     else:
         ledger.place(waiting.id, Disposition.HELD, order_id=None)
         case = conflicts.Case(

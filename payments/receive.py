@@ -5,7 +5,7 @@ together or not at all. What must be remembered is returned and commits; what mu
 again is raised and leaves no trace.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -14,11 +14,13 @@ from django.db import connection, transaction
 
 from idempotency.deadlocks import retry_deadlocks
 from payments import conflicts, deliveries, paid
+from payments.accounts import Endpoint
 from payments.callback import Callback, Kind, Outcome, Reading, Unreadable
+from payments.decision import Decision
 from payments.deliveries import Intake
 from payments.held import WAITING_MAX, hold
-from payments.paid import Decision
 from payments.providers.port import Assurance
+from payments.refunds import disputed, told
 from payments.settle import Payee
 
 _KNOWN_PAYMENT_SQL: Final = """
@@ -97,7 +99,27 @@ def _decide(intake: Intake, reading: Reading) -> Decision:
             stale = _has_arrived(intake.endpoint.account_id, reading)
             return Decision(outcome=Outcome.RECORDED, reason="STALE" if stale else "")
         case _:
-            return Decision(outcome=Outcome.RECORDED)
+            return _reversed(intake, reading)
+
+
+#: Who decides about money that goes back.
+_REVERSALS: Final[Mapping[Kind, Callable[..., Decision]]] = {
+    Kind.REFUNDED: told.decide_refunded,
+    Kind.REFUND_FAILED: told.decide_failed,
+    Kind.DISPUTED: disputed.decide,
+    Kind.DISPUTE_WON: disputed.decide,
+    Kind.DISPUTE_LOST: disputed.decide,
+}
+
+
+def _reversed(intake: Intake, callback: Callback) -> Decision:
+    if not intake.is_confirmed:
+        # Nothing that could be forged takes money back; reconciliation, or asking, will tell.
+        return Decision(outcome=Outcome.HELD, reason="UNCONFIRMED")
+    endpoint = intake.endpoint
+    return _REVERSALS[callback.kind](
+        callback, _payee(endpoint), account_id=endpoint.account_id, now=intake.received_at
+    )
 
 
 def _paid(intake: Intake, callback: Callback) -> Decision:
@@ -110,13 +132,18 @@ def _paid(intake: Intake, callback: Callback) -> Decision:
             now=intake.received_at,
             limit=WAITING_MAX if intake.assurance is Assurance.NONE else None,
         )
-    payee = Payee(
+    return paid.decide(
+        callback, _payee(endpoint), account_id=endpoint.account_id, now=intake.received_at
+    )
+
+
+def _payee(endpoint: Endpoint) -> Payee:
+    return Payee(
         merchant_id=endpoint.merchant_id,
         merchant_code=endpoint.merchant_code,
         account_no=endpoint.account.account_no,
         endpoint=endpoint.name,
     )
-    return paid.decide(callback, payee, account_id=endpoint.account_id, now=intake.received_at)
 
 
 def _has_arrived(account_id: int, callback: Callback) -> bool:

@@ -21,17 +21,18 @@ SWEEP_MAX: Final = 500
 
 _BY_ID_SQL: Final = f"""
     {SELECT}
-     WHERE t.id = %s AND t.disposition = 'PARKED' FOR NO KEY UPDATE OF t SKIP LOCKED
+     WHERE t.id = %s AND t.kind = 'PAYMENT' AND t.disposition = 'PARKED'
+       FOR NO KEY UPDATE OF t SKIP LOCKED
 """
 _MATCHABLE_SQL: Final = """
     SELECT t.id FROM payments_providertransaction t
       JOIN orders_order o ON o.merchant_id = t.merchant_id AND o.order_no = t.order_no
-     WHERE t.disposition = 'PARKED' ORDER BY t.id LIMIT %s
+     WHERE t.kind = 'PAYMENT' AND t.disposition = 'PARKED' ORDER BY t.id LIMIT %s
 """
 # A payment that could not be matched just now waits for the next tick: its order is not missing.
 _OVERDUE_SQL: Final = """
     SELECT t.id FROM payments_providertransaction t
-     WHERE t.disposition = 'PARKED' AND t.recorded_at <= %s
+     WHERE t.kind = 'PAYMENT' AND t.disposition = 'PARKED' AND t.recorded_at <= %s
        AND NOT EXISTS (SELECT FROM orders_order o
                         WHERE o.merchant_id = t.merchant_id AND o.order_no = t.order_no)
        AND NOT EXISTS (SELECT FROM payments_conflict c

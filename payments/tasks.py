@@ -1,5 +1,7 @@
-"""The clock's errands in payments."""
+"""The clock's errands in payments, and those of orders that must ask a provider."""
 
+from collections import Counter
+from functools import partial
 from typing import Any
 
 import structlog
@@ -7,6 +9,10 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from orders.expiry import expire_due
+from payments import asking, confirmations, polling
+from payments.refunds import access, carry_out, recover
+from payments.refunds import sweep as refunds_sweep
 from payments.sweep import sweep
 
 log = structlog.get_logger(__name__)
@@ -14,7 +20,50 @@ log = structlog.get_logger(__name__)
 
 @shared_task(name="payments.sweep_parked")
 def sweep_parked(**_later: Any) -> None:
-    """Match parked payments to orders, and ask a person about those that waited too long."""
-    swept = sweep(now=timezone.now(), grace=settings.PARKED_GRACE)
+    """Match what is parked to what it waits for, and ask a person about what waited too long."""
+    now = timezone.now()
+    swept = sweep(now=now, grace=settings.PARKED_GRACE)
     if swept.applied or swept.conflicts:
         log.info("parked payments swept", applied=swept.applied, conflicts=swept.conflicts)
+    matched, asked = refunds_sweep.sweep(now=now, grace=settings.PARKED_GRACE)
+    if matched or asked:
+        log.info("parked refunds swept", payments=matched, conflicts=asked)
+
+
+@shared_task(name="payments.carry_out_refunds")
+def carry_out_refunds(**_later: Any) -> None:
+    """Send the refunds that are due to their providers."""
+    now = timezone.now()
+    _log("refunds sent", carry_out.carry_out(partial(access.client_for, now=now), now=now))
+
+
+@shared_task(name="payments.recover_refunds")
+def recover_refunds(**_later: Any) -> None:
+    """Ask about the refunds whose answer was lost or comes later."""
+    now = timezone.now()
+    _log("refunds asked about", recover.recover(partial(access.client_for, now=now), now=now))
+
+
+@shared_task(name="payments.poll")
+def poll(**_later: Any) -> None:
+    """Ask for payments that nobody has told us of, and for those that were only claimed."""
+    now = timezone.now()
+    reachable = asking.reachable(now=now)
+    if reachable:
+        _log("payments asked for", polling.poll(reachable, now=now))
+        _log("claims asked about", confirmations.confirm_held(reachable, now=now))
+
+
+@shared_task(name="orders.expire_orders")
+def expire_orders(**_later: Any) -> None:
+    """Close the orders whose time has passed, when their providers know of no payment."""
+    now = timezone.now()
+    may_close = polling.BeforeClosing(asking.reachable(now=now), now=now)
+    closed = expire_due(now=now, may_close=may_close)
+    if closed:
+        log.info("orders_expired", closed=closed)
+
+
+def _log(what: str, answered: Counter[str]) -> None:
+    if answered:
+        log.info(what, **{answer.lower(): number for answer, number in answered.items()})

@@ -22,6 +22,7 @@ from payments.models import (
     Disposition,
     ProviderAccount,
     ProviderTransaction,
+    Refund,
     Severity,
     TransactionKind,
 )
@@ -200,3 +201,19 @@ class ConflictFactory(DjangoModelFactory[Conflict]):
     )
     opened_at = CREATED_AT
     due_at = CREATED_AT + timedelta(hours=1)
+
+
+class RefundFactory(DjangoModelFactory[Refund]):
+    """A refund that was asked for just now, of a payment that has room for it."""
+
+    class Meta:
+        model = Refund
+
+    payment = factory.SubFactory(ProviderTransactionFactory, refund_reserved_minor=500)
+    merchant = factory.SelfAttribute("payment.merchant")
+    account = factory.SelfAttribute("payment.account")
+    refund_no = factory.Sequence(lambda number: f"R-{number}")
+    amount_minor = 500
+    currency = "USD"
+    due_at = CREATED_AT
+    requested_at = CREATED_AT

@@ -37,15 +37,43 @@ _VIEWS_SQL: Final = """
       LEFT JOIN outbox_event e ON e.aggregate_type = 'conflict' AND e.aggregate_id = c.id::text
   GROUP BY c.id
     ),
+    refunds_told AS (
+    SELECT r.id, r.version, r.status, count(e.id) AS told, max(e.seq) AS last,
+           count(e.id) FILTER (WHERE e.type = 'refund.succeeded') AS succeeded,
+           count(e.id) FILTER (WHERE e.type = 'refund.failed') AS failed
+      FROM payments_refund r
+      JOIN orders_merchant m ON m.id = r.merchant_id
+      LEFT JOIN outbox_event e ON e.aggregate_type = 'refund'
+                              AND e.aggregate_id = m.code || '/' || r.refund_no
+  GROUP BY r.id
+    ),
+    rooms AS (
+    SELECT p.id, p.refund_reserved_minor AS reserved, p.refunded_minor AS refunded,
+           p.charged_back_minor AS charged_back,
+           coalesce((SELECT sum(w.counted_minor) FROM payments_providertransaction w
+                      WHERE w.reverses_id = p.id AND w.kind = 'REFUND'), 0) AS refunds,
+           coalesce((SELECT sum(CASE w.kind WHEN 'CHARGEBACK' THEN w.counted_minor
+                                            ELSE -w.counted_minor END)
+                       FROM payments_providertransaction w
+                      WHERE w.reverses_id = p.id
+                        AND w.kind IN ('CHARGEBACK', 'CHARGEBACK_REVERSAL')), 0) AS chargebacks,
+           coalesce((SELECT sum(w.counted_minor) FROM payments_providertransaction w
+                      WHERE w.reverses_id = p.id AND w.is_total), 0) AS totals,
+           coalesce((SELECT sum(r.amount_minor) FROM payments_refund r
+                      WHERE r.payment_id = p.id AND r.status IN ('REQUESTED', 'PROCESSING')), 0)
+               AS under_way
+      FROM payments_providertransaction p WHERE p.kind = 'PAYMENT'
+    ),
     transactions_told AS (
-    SELECT t.id, t.disposition, count(d.id) AS told,
-           count(d.id) FILTER (WHERE d.outcome = 'APPLIED') AS applied,
+    SELECT t.id, t.kind, t.disposition, count(d.id) AS told,
+           count(d.id) FILTER (WHERE d.outcome = 'APPLIED' AND d.kind = 'PAID') AS applied,
            count(d.id) FILTER (WHERE d.outcome = 'PARKED') AS parked,
            count(d.id) FILTER (WHERE d.outcome = 'APPLIED' OR d.outcome = 'PARKED'
                                   OR d.outcome = 'CONFLICT' AND d.reason <> 'TRANSACTION_ALTERED')
                AS decided
       FROM payments_providertransaction t
       LEFT JOIN payments_delivery d ON d.transaction_id = t.id
+     WHERE t.kind = 'PAYMENT'
   GROUP BY t.id
     )
 """
@@ -61,12 +89,40 @@ CHECKS: Final[Mapping[str, str]] = {
         SELECT id FROM orders_told o WHERE told <> version OR coalesce(last, 0) <> told""",
     "what is applied is what the order asks for": """
         SELECT t.id FROM payments_providertransaction t JOIN orders_order o ON o.id = t.order_id
-         WHERE t.disposition = 'APPLIED'
+         WHERE t.disposition = 'APPLIED' AND t.kind = 'PAYMENT'
            AND (t.merchant_id, t.order_no, t.amount_minor, t.currency, t.txn_no, t.occurred_at)
             <> (o.merchant_id, o.order_no, o.amount_minor, o.currency, o.paid_txn_no, o.paid_at)""",
-    "only what is applied has an order": """
+    "only a payment that is applied has an order": """
         SELECT id FROM payments_providertransaction
-         WHERE (disposition = 'APPLIED') <> (order_id IS NOT NULL)""",
+         WHERE (kind = 'PAYMENT' AND disposition = 'APPLIED') <> (order_id IS NOT NULL)""",
+    "a payment has refunded what the ledger counts, and no more is promised than is left": """
+        SELECT id FROM rooms
+         WHERE refunded <> refunds OR charged_back <> chargebacks
+            OR reserved < refunded OR reserved - refunded > under_way
+            OR reserved + totals < refunded + under_way""",
+    "an order has refunded what the payment that paid it has": """
+        SELECT o.id FROM orders_order o
+         WHERE o.refunded_minor <> coalesce((
+               SELECT sum(p.refunded_minor) FROM payments_providertransaction p
+                WHERE p.order_id = o.id AND p.disposition = 'APPLIED'), 0)""",
+    "a refund succeeded if and only if the ledger has it, for its payment and its amount": """
+        SELECT r.id FROM payments_refund r
+          LEFT JOIN payments_providertransaction t ON t.id = r.transaction_id
+         WHERE (r.status = 'SUCCEEDED') <> coalesce(
+               t.kind = 'REFUND' AND t.disposition = 'APPLIED' AND t.reverses_id = r.payment_id
+               AND (t.account_id, t.amount_minor, t.currency, t.counted_minor)
+                 = (r.account_id, r.amount_minor, r.currency, r.amount_minor), false)""",
+    "a refund's moves are told without a gap, and its end as it is": """
+        SELECT id FROM refunds_told
+         WHERE told <> version OR last <> version OR succeeded > 1
+            OR status = 'SUCCEEDED' AND (succeeded <> 1 OR failed <> 0)
+            OR status = 'FAILED' AND failed <> 1
+            OR status IN ('REQUESTED', 'PROCESSING') AND succeeded + failed <> 0""",
+    "money that goes back was told by a provider, or asked for": """
+        SELECT t.id FROM payments_providertransaction t
+         WHERE t.kind <> 'PAYMENT'
+           AND NOT EXISTS (SELECT FROM payments_delivery d WHERE d.transaction_id = t.id)
+           AND NOT EXISTS (SELECT FROM payments_refund r WHERE r.transaction_id = t.id)""",
     "no order's event is invented": """
         SELECT e.id FROM outbox_event e
          WHERE e.aggregate_type = 'order' AND NOT EXISTS (

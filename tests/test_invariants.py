@@ -4,9 +4,12 @@ import pytest
 from django.db import connection
 
 from payments.models import ProviderAccount
+from payments.refunds.carry_out import carry_out
 from tests.concurrency.deeds import deliver
 from tests.factories import MerchantFactory, OrderFactory, ProviderAccountFactory
 from tests.invariants import CHECKS, assert_books_balance, broken_rules, outcomes
+from tests.payments.refunds.asking import ask
+from tests.payments.refunds.provider_double import ProviderDouble
 from tests.payments.telling import NOW, callback
 
 #: Statements that each break the rule they stand for, and perhaps others with it.
@@ -17,10 +20,28 @@ BREAKS = {
     "an order is paid if and only if exactly one event says so, and by which transaction": """
         DELETE FROM outbox_event WHERE type = 'order.paid'""",
     "an order's moves are told without a gap": """
-        UPDATE outbox_event SET seq = 2 WHERE type = 'order.paid'""",
+        UPDATE outbox_event SET seq = 9 WHERE type = 'order.paid'""",
     "what is applied is what the order asks for": """
         UPDATE orders_order SET amount_minor = 1100 WHERE order_no = 'paid'""",
-    "only what is applied has an order": """
+    "a payment has refunded what the ledger counts, and no more is promised than is left": """
+        UPDATE payments_providertransaction SET refund_reserved_minor = 9
+         WHERE txn_no = 'pi_paid'""",
+    "an order has refunded what the payment that paid it has": """
+        UPDATE orders_order SET refunded_minor = 9 WHERE order_no = 'paid'""",
+    "a refund succeeded if and only if the ledger has it, for its payment and its amount": """
+        UPDATE payments_refund SET amount_minor = 2 WHERE status = 'SUCCEEDED'""",
+    "a refund's moves are told without a gap, and its end as it is": """
+        DELETE FROM outbox_event WHERE type = 'refund.succeeded'""",
+    "money that goes back was told by a provider, or asked for": """
+        INSERT INTO payments_providertransaction
+               (account_id, merchant_id, kind, txn_no, reverses_no, order_no, stated_account_no,
+                amount_minor, currency, occurred_at, occurred_at_is_stated, disposition,
+                is_total, counted_minor, refund_reserved_minor, refunded_minor,
+                charged_back_minor, version, recorded_at)
+        SELECT account_id, merchant_id, 'REFUND', 'invented', 'pi', '', '', 1, 'USD', now(), true,
+               'PARKED', false, 0, 0, 0, 0, 0, now()
+          FROM payments_providertransaction WHERE txn_no = 'pi_paid'""",
+    "only a payment that is applied has an order": """
         UPDATE payments_providertransaction SET order_id = (SELECT min(id) FROM orders_order)
          WHERE disposition = 'HELD'""",
     "no order's event is invented": """
@@ -32,7 +53,7 @@ BREAKS = {
     "an event is published only after those before it": """
         INSERT INTO outbox_event (id, aggregate_type, aggregate_id, seq, type, payload, headers,
                                   created_at, state, attempts, fence, last_error, published_at)
-        SELECT gen_random_uuid(), aggregate_type, aggregate_id, seq + 1, type, payload, headers,
+        SELECT gen_random_uuid(), aggregate_type, aggregate_id, seq + 100, type, payload, headers,
                created_at, 'PUBLISHED', 0, 0, '', created_at FROM outbox_event""",
     "each transaction was delivered, decided, and applied at most once": """
         UPDATE payments_delivery SET outcome = 'APPLIED' WHERE outcome = 'DUPLICATE'""",
@@ -56,6 +77,8 @@ def account(transactional_db: None) -> ProviderAccount:
     told = callback(order_no="paid", txn_no="pi_paid")
     for reading in (told, told, callback(order_no="paid"), callback(order_no="absent")):
         deliver(account, reading, now=NOW)
+    ask(account, "R-1", 1, order_no="paid")
+    carry_out(ProviderDouble(), now=NOW)
     return account
 
 

@@ -11,6 +11,7 @@ from payments.models import (
     ConfirmationStatus,
     ConflictStatus,
     Disposition,
+    RefundStatus,
     Severity,
     TransactionKind,
 )
@@ -45,6 +46,12 @@ CONFLICT: Final[Mapping[str, str]] = {
 CONFIRMATION: Final[Mapping[str, str]] = {
     ConfirmationStatus.WAITING: "warning",
     ConfirmationStatus.CONFIRMED: "success",
+}
+REFUND: Final[Mapping[str, str]] = {
+    RefundStatus.REQUESTED: "info",
+    RefundStatus.PROCESSING: "warning",
+    RefundStatus.SUCCEEDED: "success",
+    RefundStatus.FAILED: "danger",
 }
 SEVERITY: Final[Mapping[str, str]] = {Severity.PAGE: "danger", Severity.TICKET: "info"}
 EVENT: Final[Mapping[str, str]] = {

@@ -46,6 +46,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
         "items": [
             _item("Orders", "receipt_long", "orders.order"),
             _item("Transactions", "payments", "payments.providertransaction"),
+            _item("Refunds", "currency_exchange", "payments.refund"),
         ],
     },
     {

@@ -23,6 +23,16 @@ QUESTIONS: Final[Mapping[str, str]] = {
     "brings {came} more: does that go back?",
     ConflictReason.ORDER_NOT_FOUND: "{came} came for order {order}, which nobody has placed: "
     "what was it paid for?",
+    ConflictReason.PAYMENT_NOT_FOUND: "{came} went back under {txn}, of a payment that nobody has "
+    "told of: what is it about?",
+    ConflictReason.EXTERNAL_REFUND: "{came} of payment {payment} went back, and nobody here has "
+    "asked for it: who did, and why?",
+    ConflictReason.REFUND_REVERSED: "The provider has taken back its word about a refund of {came} "
+    "of payment {payment}: has the payer the money, or must it be paid another way?",
+    ConflictReason.REFUND_IN_DOUBT: "A refund of {came} of payment {payment} was sent, and the "
+    "provider does not say what became of it: what do its own pages show?",
+    ConflictReason.REVERSAL_EXCEEDS_PAYMENT: "{came} of payment {payment} went back, more than was "
+    "left of {owed}: what has really moved?",
 }
 
 
@@ -124,5 +134,6 @@ def _words(expected: Side, received: Side) -> Mapping[str, str]:
         "txn": _value("txn_no")(received),
         "paid_txn": _value("paid_txn_no")(expected),
         "endpoint": _value("endpoint")(received),
+        "payment": _value("payment")(expected),
     }
     return {name: value or "(not stated)" for name, value in words.items()}

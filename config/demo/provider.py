@@ -23,11 +23,16 @@ ACCOUNT_SETTINGS: Final[dict[str, Any]] = {
     "fields": {
         "event_id": "/id",
         "type": "/type",
-        "transaction": "/payment/id",
+        "transaction": ["/refund/id", "/payment/id"],
+        "reverses": "/refund/payment",
         "order": "/payment/order",
-        "amount": {"at": "/payment/amount", "unit": "minor"},
+        "amount": {"at": ["/refund/amount", "/payment/amount"], "unit": "minor"},
         "currency": "/payment/currency",
-        "kinds": {"payment.succeeded": "PAID", "payment.failed": "FAILED"},
+        "kinds": {
+            "payment.succeeded": "PAID",
+            "payment.failed": "FAILED",
+            "refund.succeeded": "REFUNDED",
+        },
     },
 }
 
@@ -56,6 +61,20 @@ class PretendProvider:
             "currency": currency,
         }
         event = {"id": f"evt_{uuid.uuid4().hex[:16]}", "type": kind, "payment": payment}
+        return json.dumps(event).encode()
+
+    def refund_body(self, *, order_no: str, txn_no: str, amount_minor: int) -> bytes:
+        """The bytes of a callback that tells a refund which somebody made at the provider."""
+        event = {
+            "id": f"evt_{uuid.uuid4().hex[:16]}",
+            "type": "refund.succeeded",
+            "payment": {"order": order_no, "currency": "USD"},
+            "refund": {
+                "id": f"ref_{uuid.uuid4().hex[:16]}",
+                "payment": txn_no,
+                "amount": amount_minor,
+            },
+        }
         return json.dumps(event).encode()
 
     def send(self, body: bytes, *, client: httpx2.Client, signature: str | None = None) -> int:

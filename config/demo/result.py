@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Final
 
 from orders.models import Order
+from orders.money import Money
 from outbox.models import Event, EventState
 from payments.models import Conflict, Delivery
 
@@ -29,7 +30,9 @@ def lines(merchant_code: str, order_no: str) -> list[str]:
             "outcome", flat=True
         )
     )
-    said = [f"order      {order.order_no} is {order.status} ({order.money})"]
+    refunded = Money(order.refunded_minor, order.currency)
+    back = f", of which {refunded} went back" if order.refunded_minor else ""
+    said = [f"order      {order.order_no} is {order.status} ({order.money}{back})"]
     kept = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
     said.append(f"deliveries {kept or 'none'}")
     for conflict in _conflicts(order):

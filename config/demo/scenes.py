@@ -97,6 +97,7 @@ def _play_callbacks(stage: Stage) -> list[Scene]:
             ("A late payment, after the order was closed", _late),
             ("A second payment for a paid order", _second),
             ("A payment before its order exists", _early),
+            ("A refund that comes before its payment, then its payment", _refund),
             ("A forged signature", _forged),
         )
     ]
@@ -142,6 +143,14 @@ def _early(stage: Stage, order_no: str) -> list[int]:
     answer = stage.send(stage.provider.body(order_no=order_no, amount_minor=1099))
     stage.place(order_no)
     return [answer]
+
+
+def _refund(stage: Stage, order_no: str) -> list[int]:
+    stage.place(order_no)
+    txn_no = f"pay_{uuid.uuid4().hex[:16]}"
+    refund = stage.provider.refund_body(order_no=order_no, txn_no=txn_no, amount_minor=500)
+    payment = stage.provider.body(order_no=order_no, amount_minor=1099, txn_no=txn_no)
+    return [stage.send(refund), stage.send(payment)]
 
 
 def _forged(stage: Stage, order_no: str) -> list[int]:

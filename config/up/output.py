@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from typing import IO, cast
 
 _NAME_WIDTH = 8
-_COLOURS = {"postgres": 34, "valkey": 35, "web": 32, "worker": 36, "beat": 33, "migrate": 34}
+_COLOURS = {
+    "postgres": 34,
+    "valkey": 35,
+    "web": 32,
+    "worker": 36,
+    "beat": 33,
+    "migrate": 34,
+    "provider": 35,
+}
 _LINE_BYTES_MAX = 64 * 1024
 
 

@@ -82,6 +82,17 @@ def beat(env: Mapping[str, str], root: Path) -> Server:
     )
 
 
+def simulator(env: Mapping[str, str], root: Path, port: int) -> Server:
+    """The provider simulator; ready when it answers."""
+    return Server(
+        name="provider",
+        command=(sys.executable, "manage.py", "provider_simulator", "--port", str(port)),
+        ready=functools.partial(_is_ok, f"http://127.0.0.1:{port}/healthz"),
+        env=env,
+        cwd=root,
+    )
+
+
 def _is_ok(url: str) -> bool:
     try:
         return httpx2.get(url, timeout=2, trust_env=False).status_code == httpx2.codes.OK

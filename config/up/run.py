@@ -10,6 +10,7 @@ from config.up.output import Output
 from config.up.supervisor import StopRequestedError, Supervisor
 
 DEFAULT_PORT = "8000"
+DEFAULT_SIMULATOR_PORT = 8010
 
 
 class PortTakenError(RuntimeError):
@@ -28,6 +29,7 @@ def run(root: Path, held: int) -> None:
     env.setdefault("PORT", DEFAULT_PORT)
     port = _free_port(env["PORT"])
     env.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
+    simulator_port = _simulator_port(env, port) if ours else None
     env["PYTHONUNBUFFERED"] = "1"
     output = Output()
     supervisor = Supervisor(output, held=[held])
@@ -35,6 +37,8 @@ def run(root: Path, held: int) -> None:
     try:
         _start_servers(supervisor, env, root)
         _start_programs(supervisor, env, root, port)
+        if simulator_port is not None:  # nobody pretends to be a provider to a database of yours
+            supervisor.start(programs.simulator(env, root, simulator_port))
         _leave_word(env, var)
         if ours:  # a database from outside gets no demo data unasked
             supervisor.run(programs.manage("welcome", ("welcome",), env, root), as_is=True)
@@ -71,12 +75,24 @@ def _leave_word(env: Mapping[str, str], var: Path) -> None:
     runtime_env.write(runtime_env.runtime_file(var.parent), kept)
 
 
-def _free_port(text: str) -> int:
+def _simulator_port(env: dict[str, str], web_port: int) -> int:
+    """The port that was asked for, else the usual one if it is free, else any."""
+    if env.get("SIMULATOR_PORT"):
+        port = _free_port(env["SIMULATOR_PORT"], "SIMULATOR_PORT")
+    elif web_port != DEFAULT_SIMULATOR_PORT and ports.is_free("127.0.0.1", DEFAULT_SIMULATOR_PORT):
+        port = DEFAULT_SIMULATOR_PORT
+    else:
+        port = ports.free_port()
+    env["SIMULATOR_PORT"] = str(port)
+    return port
+
+
+def _free_port(text: str, name: str = "PORT") -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 65535:  # noqa: PLR2004
-        raise PortTakenError(f"PORT is {text!r}; it must be a number from 1 to 65535.")
+        raise PortTakenError(f"{name} is {text!r}; it must be a number from 1 to 65535.")
     port = int(text)
     if not ports.is_free("127.0.0.1", port):
         raise PortTakenError(
-            f"Port {port} is in use by another program. Choose another one: PORT=8001 make run"
+            f"Port {port} is in use by another program. Choose another one: {name}=8001 make run"
         )
     return port

@@ -86,6 +86,18 @@ IDEMPOTENCY_KEY_REUSED: Final = Kind(
     "The Idempotency-Key stands for another request",
     "Repeat the request as it was first sent, or use a new key for a new one.",
 )
+REFUND_EXISTS: Final = Kind(
+    409,
+    "refund-exists",
+    "The refund number is taken",
+    "Repeat the request with the first content, or use another refund number.",
+)
+NOT_REFUNDABLE: Final = Kind(
+    409,
+    "not-refundable",
+    "There is no payment that this could give back",
+    "Read the order, or name one of its payments in `payment`.",
+)
 LENGTH_REQUIRED: Final = Kind(
     411,
     "length-required",
@@ -98,6 +110,12 @@ UNSUPPORTED_MEDIA_TYPE: Final = Kind(
     "unsupported-media-type",
     "The body is not declared as JSON",
     "Send `Content-Type: application/json`.",
+)
+REFUND_EXCEEDS: Final = Kind(
+    422,
+    "refund-exceeds",
+    "More than is left of the payment",
+    "Ask for no more than that, or leave `amount` out for all of it.",
 )
 TOO_MANY_REQUESTS: Final = Kind(
     429, "too-many-requests", "Too many requests", "Repeat after the seconds in `Retry-After`."

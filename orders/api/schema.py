@@ -70,7 +70,7 @@ _ALWAYS: Final = (
     problem_types.UNEXPECTED,
     problem_types.UNAVAILABLE,
 )
-_WITH_BODY: Final = (
+WITH_BODY: Final = (
     problem_types.INVALID_REQUEST,
     problem_types.UNREADABLE_BODY,
     problem_types.LENGTH_REQUIRED,
@@ -79,11 +79,12 @@ _WITH_BODY: Final = (
 )
 
 
-def _example(name: str, value: Any, *, request: bool = False) -> OpenApiExample:
+def example(name: str, value: Any, *, request: bool = False) -> OpenApiExample:
+    """An example of an answer, or of a request."""
     return OpenApiExample(name, value=value, request_only=request, response_only=not request)
 
 
-def _responses(status: int, serializer: Any, description: str, *kinds: Kind) -> dict[Any, Any]:
+def responses(status: int, serializer: Any, description: str, *kinds: Kind) -> dict[Any, Any]:
     """The good answer, and the problems, one entry a status with all of its types."""
     by_status: dict[int, list[Kind]] = {}
     for kind in (*kinds, *_ALWAYS):
@@ -144,23 +145,23 @@ PLACE_ORDER: Final[dict[str, Any]] = {
     "before its order is applied at once, so a new order may already be PAID.",
     "request": NewOrderSerializer,
     "responses": _RUNNING
-    | _responses(
+    | responses(
         201,
         OrderSerializer,
         "The order as it stands.",
-        *_WITH_BODY,
+        *WITH_BODY,
         *_WITH_KEY,
         problem_types.IDEMPOTENCY_KEY_MISSING,
         problem_types.ORDER_EXISTS,
     ),
     "parameters": _key_parameters(201, required=True),
     "examples": [
-        _example(
+        example(
             "An order of 10.99 USD",
             {name: _ORDER[name] for name in ("order_no", "amount", "expires_at")},
             request=True,
         ),
-        _example("The order waits for its payment", _ORDER),
+        example("The order waits for its payment", _ORDER),
     ],
 }
 LIST_ORDERS: Final[dict[str, Any]] = {
@@ -170,19 +171,19 @@ LIST_ORDERS: Final[dict[str, Any]] = {
     "the page after it, with the same `status` and `created_after`. Orders that are placed "
     "meanwhile shift nothing.",
     "parameters": [OrderQuerySerializer],
-    "responses": _responses(
+    "responses": responses(
         200, OrderPageSerializer, "A page of orders.", problem_types.INVALID_REQUEST
     ),
-    "examples": [_example("The last page", {"orders": [_PAID], "next": None})],
+    "examples": [example("The last page", {"orders": [_PAID], "next": None})],
 }
 READ_ORDER: Final[dict[str, Any]] = {
     "operation_id": "read_order",
     "summary": "Read an order",
     "description": "The order as it stands. An order of another merchant does not exist for you.",
-    "responses": _responses(
+    "responses": responses(
         200, OrderSerializer, "The order as it stands.", problem_types.NOT_FOUND
     ),
-    "examples": [_example("A paid order", _PAID)],
+    "examples": [example("A paid order", _PAID)],
 }
 CLOSE_ORDER: Final[dict[str, Any]] = {
     "operation_id": "close_order",
@@ -193,7 +194,7 @@ CLOSE_ORDER: Final[dict[str, Any]] = {
     "request": None,
     "parameters": _key_parameters(200, required=False),
     "responses": _RUNNING
-    | _responses(
+    | responses(
         200,
         OrderSerializer,
         "The closed order.",
@@ -201,7 +202,7 @@ CLOSE_ORDER: Final[dict[str, Any]] = {
         problem_types.NOT_FOUND,
         problem_types.ORDER_NOT_CLOSABLE,
     ),
-    "examples": [_example("The closed order", _CLOSED)],
+    "examples": [example("The closed order", _CLOSED)],
 }
 READ_KEY: Final[dict[str, Any]] = {
     "operation_id": "read_idempotency_key",
@@ -213,7 +214,7 @@ READ_KEY: Final[dict[str, Any]] = {
         OpenApiParameter("Retry-After", int, OpenApiParameter.HEADER, response=[202]),
     ],
     "responses": _RUNNING
-    | _responses(
+    | responses(
         200,
         KeySerializer,
         "What became of it.",
@@ -221,7 +222,7 @@ READ_KEY: Final[dict[str, Any]] = {
         problem_types.NOT_FOUND,
     ),
     "examples": [
-        _example(
+        example(
             "An order was placed",
             {
                 "key": "7c9e6679",

@@ -45,19 +45,20 @@ register_converter(IdempotencyKeyConverter, "idempotency_key")
 def urlpatterns(on_placed: OnPlaced) -> list[URLPattern]:
     """The API below its prefix, with what shall happen in the transaction of a new order."""
     return [
-        *_both("orders", OrdersView, on_placed=on_placed),
-        *_both("orders/<order_no:order_no>", OrderView),
-        *_both("orders/<order_no:order_no>/close", CloseOrderView),
-        *_both("idempotency/<idempotency_key:key>", IdempotencyKeyView, name="idempotency_key"),
-        *_both("schema", SpectacularAPIView, name="schema"),
-        *_both("docs", SpectacularSwaggerView, name="docs"),
+        *both("orders", OrdersView, on_placed=on_placed),
+        *both("orders/<order_no:order_no>", OrderView),
+        *both("orders/<order_no:order_no>/close", CloseOrderView),
+        *both("idempotency/<idempotency_key:key>", IdempotencyKeyView, name="idempotency_key"),
+        *both("schema", SpectacularAPIView, name="schema"),
+        *both("docs", SpectacularSwaggerView, name="docs"),
         re_path("", NothingHereView.as_view()),
     ]
 
 
-def _both(
+def both(
     route: str, view: type[APIView], *, name: str | None = None, **options: Any
 ) -> list[URLPattern]:
+    """The address with and without a slash at its end."""
     return [
         path(route, view.as_view(**options), name=name),
         # The same call again would be a second operation in the OpenAPI document.

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
+from rest_framework.serializers import Serializer, ValidationError
 from rest_framework.views import APIView
 
 from idempotency import claims
@@ -78,7 +78,7 @@ class OrdersView(ApiView):
     @extend_schema(**schema.LIST_ORDERS)
     def get(self, request: Request) -> Response:
         """List orders."""
-        asked = _valid(OrderQuerySerializer(data=_once_each(request)))
+        asked = valid(OrderQuerySerializer(data=once_each(request)))
         try:
             page = listing.list_orders(merchant=merchant_of(request), **asked)
         except listing.BadCursor as error:
@@ -125,7 +125,7 @@ class IdempotencyKeyView(ApiView):
     @extend_schema(**schema.READ_KEY)
     def get(self, request: Request, key: str) -> HttpResponse:
         """Read what became of a key."""
-        asked = _valid(KeyQuerySerializer(data=_once_each(request)))
+        asked = valid(KeyQuerySerializer(data=once_each(request)))
         scope = scope_of(merchant_of(request), asked["operation"])
         found = claims.find(scope, key)
         if found is None:
@@ -145,12 +145,13 @@ class NothingHereView(ApiView):
         raise Http404
 
 
-def _valid(serializer: KeyQuerySerializer | OrderQuerySerializer) -> dict[str, Any]:
+def valid(serializer: Serializer[Any]) -> dict[str, Any]:
+    """What was asked for. Raises ValidationError."""
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 
 
-def _once_each(request: Request) -> dict[str, str]:
+def once_each(request: Request) -> dict[str, str]:
     """The query's parameters; of one that is given twice nobody knows which is meant."""
     repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
     if repeated:

@@ -19,6 +19,7 @@ Queued notifications keep the signature of the key they were made with: keep the
 new one is made. https://docs.adyen.com/development-resources/webhooks
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
@@ -30,6 +31,7 @@ from payments.callback import Invalid, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
 from payments.providers.adyen_events import MEANINGS, callback_of, event_id_of
 from payments.providers.adyen_item import SCHEME, items_in, signed_fields, signing_key, usable
+from payments.providers.api_access import check_api_access
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.field_map import FieldMap, paths
 from payments.providers.hmac_verify import KEY_PURPOSE, verify
@@ -62,14 +64,17 @@ FACTS: Final = Facts(
     order="merchantReference",
     amount="amount.value; minor units, of which CLP and ISK have 2 decimals, CVE and IDR none",
     refund="pspReference of the refund",
-    settings="auto_capture, merchant_accounts, webhooks",
+    settings="auto_capture, merchant_accounts, webhooks, live_prefix, api_url",
     source="https://docs.adyen.com/development-resources/webhooks",
     evidence="documentation; SDK 16 signs and verifies the samples; official samples",
     keys=(KeyFact("signature", "the webhook's HMAC key, hex"),),
+    api_keys=(KeyFact("api", "the API key of a credential that may refund", needed=False),),
     assurance="PARTIAL",
     meanings=MEANINGS,
 )
 
+#: What Adyen puts before the host of a live account's API.
+LIVE_PREFIX: Final = re.compile(r"[0-9a-f]{8,32}-[A-Za-z0-9]{1,60}", re.ASCII)
 _PLATFORM_EVENT: Final = FieldMap(type=paths("/type"), amount_rule=MINOR, kinds={})
 _MODES: Final[Mapping[str | None, bool | None]] = {"true": True, "false": False, None: None}
 _REPLIES: Final[Mapping[Reply, Acknowledgement]] = {
@@ -92,6 +97,10 @@ class Adyen:
         for code in (account.account_no, *options.texts("merchant_accounts")):
             if ":" in code:
                 raise Misconfigured(f"{code!r} is not the code of a merchant account")
+        check_api_access(options, account)
+        prefix = options.text("live_prefix", "", empty=True)
+        if prefix and not LIVE_PREFIX.fullmatch(prefix):
+            raise options.error("live_prefix", "is not like 1797a841fbb37ca7-AdyenDemo")
         options.finish()
         for key in account.keys:
             if key.purpose == KEY_PURPOSE:

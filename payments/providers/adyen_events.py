@@ -61,6 +61,8 @@ _MEANINGS: Final[Mapping[str, _Meaning]] = {
     "PREARBITRATION_LOST": _Meaning(Kind.DISPUTE_LOST),
 }
 _IGNORED: Final = _Meaning(Kind.IGNORED)
+#: Their reference is the refund's, where the refund was asked for with one.
+_REFUNDS: Final = frozenset({Kind.REFUNDED, Kind.REFUND_FAILED})
 #: The same for people: by ``eventCode``, then by ``success``.
 MEANINGS: Final = {
     event_code: {"true": meaning.success, "false": meaning.failure}
@@ -99,6 +101,8 @@ def callback_of(item: Item, account: Account, *, live: bool | None) -> Callback:
         account_no=_account_no(item, account),
         live=live,
         linked_nos=() if linked in {"", txn_no} else (linked,),
+        reverses="" if meaning.of_payment else payment,
+        refund_no=item.merchant_reference if kind in _REFUNDS else "",
     )
 
 

@@ -21,6 +21,7 @@ from typing import Final
 from orders.money import NotMoney
 from payments.callback import PROVIDER_ID, Invalid, Reading, Unreadable
 from payments.providers.alipay_trade import MEANINGS, trade
+from payments.providers.api_access import check_api_access
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
@@ -52,12 +53,13 @@ FACTS: Final = Facts(
     order="out_trade_no",
     amount="total_amount; yuan, two decimals",
     refund="trade_no: refund_fee is the trade's total so far; out_biz_no is linked",
-    settings="seller_id",
+    settings="seller_id, api_url",
     source="https://opendocs.alipay.com/open/203/105286",
     evidence="sources of the official SDKs; two SDKs made the samples; retries as others quote the"
     " documentation",
     keys=(KeyFact("signature", "Alipay's public key (not the app's), or its certificate"),),
     meanings=MEANINGS,
+    api_keys=(KeyFact("api-private", "the app's RSA key in PEM", needed=False),),
 )
 UNSIGNED: Final = (b"sign", b"sign_type")
 _REPLIES: Final[Mapping[Reply, Acknowledgement]] = {
@@ -79,6 +81,7 @@ class Alipay:
         options = Options(account.settings, "settings")
         options.text("seller_id", "", empty=True)
         options.text("sign_type", "RSA2", choices=["RSA2"])
+        check_api_access(options, account)
         options.finish()
         for key in account.keys:
             if key.purpose == KEY_PURPOSE:

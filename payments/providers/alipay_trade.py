@@ -57,18 +57,22 @@ def trade(params: Mapping[bytes, bytes], event_id: str, account: Account) -> Cal
     if refunded is not None:
         kind = Kind.REFUNDED
     money, words = refunded or _YUAN.money(ascii_required(params, "total_amount"), CURRENCY)
+    trade_no = ascii_required(params, "trade_no")
     refund_no = ascii_text(params, "out_biz_no") if kind is Kind.REFUNDED else None
     return Callback(
         event_id=event_id,
         event_type=f"{notify_type}:{status}",
         kind=kind,
-        txn_no=ascii_required(params, "trade_no"),
+        txn_no=trade_no,
         order_no=ascii_text(params, "out_trade_no"),
         money=money,
         stated_amount=words,
         account_no=_account_no(params, account),
         occurred_at=beijing_instant(ascii_text(params, _TIMES[kind])),
         linked_nos=(refund_no,) if refund_no else (),
+        reverses=trade_no if refunded else "",
+        refund_no=refund_no or "",
+        cumulative=refunded is not None,
     )
 
 

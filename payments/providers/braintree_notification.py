@@ -93,10 +93,11 @@ def callback_of(notification: Element, account: Account, event_id: str) -> Callb
     if meaning.credit and _text(subject, "type") == "credit":
         kind = meaning.credit
     money, words = _money(subject, account, kind)
-    linked = [
+    reversed_ids = [
         *([_required(payment, "id")] if payment is not subject else []),
         _text(subject, "refunded-transaction-id") or _text(subject, "refunded-transaction-fk"),
     ]
+    linked = [number for number in reversed_ids if number]
     return Callback(
         event_id=event_id,
         event_type=event_type,
@@ -107,7 +108,8 @@ def callback_of(notification: Element, account: Account, event_id: str) -> Callb
         stated_amount=words,
         account_no=_account_no(subject, account),
         occurred_at=instant(_text(notification, "timestamp")),
-        linked_nos=tuple(number for number in linked if number),
+        linked_nos=tuple(linked),
+        reverses=linked[0] if linked else "",
     )
 
 

@@ -65,6 +65,7 @@ _REFUND: Final = replace(
     _PAYMENT,
     transaction=paths("/data/action_id"),
     linked=paths("/data/id"),
+    reverses=paths("/data/id"),
     kinds={
         "payment_refund_pending": Kind.PENDING,
         "payment_refunded": Kind.REFUNDED,
@@ -75,6 +76,7 @@ _DISPUTE: Final = replace(
     _PAYMENT,
     order=paths("/data/payment_reference", "/data/reference"),
     linked=paths("/data/payment_id"),
+    reverses=paths("/data/payment_id"),
     kinds={
         "dispute_received": Kind.DISPUTED,
         "dispute_evidence_required": Kind.DISPUTED,

@@ -124,6 +124,7 @@ _REFUND: Final = replace(
     amount=paths("/refund/amount"),
     currency=paths("/refund/currency"),
     linked=paths("/id"),
+    reverses=paths("/id"),
     status=paths("/refund/status"),
     occurred_at=paths("/refund/completedAt"),
     kinds={"checkout.refund.success": _REFUND_STATES, "checkout.refund.failed": _REFUND_STATES},

@@ -48,4 +48,6 @@ class Facts:
     evidence: str
     assurance: str = "WHOLE"
     keys: tuple[KeyFact, ...] = SIGNING_SECRET
+    #: For the provider's API, which an account may go without.
+    api_keys: tuple[KeyFact, ...] = ()
     meanings: Mapping[str, Meaning] = field(default_factory=dict)

@@ -55,6 +55,8 @@ class FieldMap:
     mode: ModeRule | None = None
     occurred_at: Paths = ()
     linked: Paths = ()
+    reverses: Paths = ()
+    refund_no: Paths = ()
     status: Paths = ()
     kinds: Mapping[str, Meaning]
 
@@ -101,6 +103,8 @@ class FieldMap:
             live=self._live(document),
             occurred_at=instant(_first(document, self.occurred_at)),
             linked_nos=tuple(dict.fromkeys(number for number in linked if number)),
+            reverses=_first_id(document, self.reverses) or "",
+            refund_no=_first_id(document, self.refund_no) or "",
         )
 
     def _kind(self, document: object, event_type: str) -> Kind:

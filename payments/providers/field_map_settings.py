@@ -11,6 +11,8 @@
       "live": {"at": "/data/domain", "live": "live", "test": "test"},
       "occurred_at": "/data/paid_at",
       "linked": ["/data/charge"],
+      "reverses": "/data/payment",          the payment that a refund or dispute takes back
+      "refund_no": "/data/merchant_ref",    the number that the merchant gave a refund
       "status": "/data/status",
       "kinds": {"charge.success": "PAID",   what each type means; by status where it depends
                 "charge.updated": {"success": "PAID", "failed": "FAILED"}}
@@ -51,6 +53,8 @@ def field_map(options: Options) -> FieldMap:
         mode=_mode(options.section("live")) if "live" in options else None,
         occurred_at=paths(options, "occurred_at"),
         linked=paths(options, "linked"),
+        reverses=paths(options, "reverses"),
+        refund_no=paths(options, "refund_no"),
         status=status,
         kinds=_kinds(options, status),
     )

@@ -61,6 +61,7 @@ _REFUND: Final = replace(
     order=(),
     amount=paths("/data/amount_refunded"),
     linked=paths("/data/charge_id"),
+    reverses=paths("/data/charge_id"),
     kinds={
         "refund.completed": {
             "new": Kind.PENDING,

@@ -87,6 +87,7 @@ _REFUND: Final = replace(
     _PAYMENT,
     transaction=paths("/links/refund"),
     linked=paths("/links/payment"),
+    reverses=paths("/links/payment"),
     kinds={
         "refunds.created": Kind.PENDING,
         "refunds.paid": Kind.REFUNDED,

@@ -44,6 +44,7 @@ MEANINGS: Final[Mapping[str, Kind | Mapping[str, Kind]]] = {
     **{name: status.kind for name, status in _STATUSES.items()},
     "capture": {"accept": Kind.PAID, "challenge": Kind.PENDING},
 }
+_REVERSALS: Final = frozenset({Kind.REFUNDED, Kind.DISPUTED})
 #: With an unknown status only these codes are known to be sent at all.
 _CODES: Final = frozenset().union(*(status.codes for status in _STATUSES.values()))
 
@@ -75,6 +76,8 @@ def callback_of(document: object, event_id: str) -> Callback:
         stated_amount=words,
         account_no=identifier(document, "merchant_id"),
         linked_nos=(transaction_id,) if transaction_id else (),
+        reverses=order_no if kind in _REVERSALS else "",
+        cumulative=kind is Kind.REFUNDED,
     )
 
 

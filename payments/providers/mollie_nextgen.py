@@ -73,6 +73,7 @@ _PAYMENT: Final = FieldMap(
 _REFUND: Final = replace(
     _PAYMENT,
     linked=paths("/_embedded/entity/paymentId"),
+    reverses=paths("/_embedded/entity/paymentId"),
     kinds={
         "refund.refunded": Kind.REFUNDED,
         "refund.failed": Kind.REFUND_FAILED,

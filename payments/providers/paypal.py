@@ -19,6 +19,7 @@ from typing import Final
 
 from payments.callback import Reading
 from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.api_access import API_URL, check_api_access
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.options import Options
 from payments.providers.paypal_events import EVENTS
@@ -50,7 +51,7 @@ FACTS: Final = Facts(
     order="resource.custom_id, else invoice_id",
     amount="resource.amount; major units as text",
     refund="resource.id of the refund",
-    settings="webhook_ids, order, trust_root_pem",
+    settings="webhook_ids, order, trust_root_pem, api_url",
     source="https://developer.paypal.com/api/rest/webhooks/",
     evidence="documentation; an older SDK verifies the samples, whose certificates are synthetic",
     keys=(
@@ -60,8 +61,11 @@ FACTS: Final = Facts(
     ),
     assurance="PARTIAL",
     meanings=EVENTS.meanings,
+    api_keys=(
+        KeyFact("api", "the app's client secret; the key id is its client id", needed=False),
+    ),
 )
-_OWN_SETTINGS: Final = ("webhook_ids", "trust_root_pem")
+_OWN_SETTINGS: Final = ("webhook_ids", "trust_root_pem", API_URL)
 
 
 class PayPal:
@@ -77,6 +81,7 @@ class PayPal:
         if not options.texts("webhook_ids"):
             raise options.error("webhook_ids", "must name the ids that PayPal gave the webhook")
         given = options.text("trust_root_pem", "", empty=True)
+        check_api_access(options, account)
         EVENTS.check({k: v for k, v in account.settings.items() if k not in _OWN_SETTINGS})
         pinned = [key for key in account.keys if key.purpose == CERTIFICATE_PURPOSE]
         for key in pinned:

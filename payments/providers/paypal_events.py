@@ -77,6 +77,8 @@ _CAPTURE: Final = FieldMap(
 _REFUND: Final = replace(
     _CAPTURE,
     linked=paths("/resource/up_id"),
+    reverses=paths("/resource/up_id"),
+    refund_no=paths("/resource/custom_id"),
     status=paths("/resource/status"),
     kinds={
         "PAYMENT.CAPTURE.REFUNDED": _REFUND_STATES,
@@ -100,6 +102,7 @@ _SALE: Final = replace(
 _SALE_REFUND: Final = replace(
     _SALE,
     linked=paths("/resource/sale_id", "/resource/parent_payment"),
+    reverses=paths("/resource/sale_id"),
     kinds={"PAYMENT.SALE.REFUNDED": Kind.REFUNDED, "PAYMENT.SALE.REVERSED": Kind.REFUNDED},
 )
 _ORDER: Final = replace(
@@ -126,6 +129,7 @@ _DISPUTE: Final = replace(
     amount=paths("/resource/dispute_amount/value"),
     currency=paths("/resource/dispute_amount/currency_code"),
     linked=paths("/resource/disputed_transactions/0/seller_transaction_id"),
+    reverses=paths("/resource/disputed_transactions/0/seller_transaction_id"),
     kinds={
         "CUSTOMER.DISPUTE.CREATED": Kind.DISPUTED,
         "CUSTOMER.DISPUTE.UPDATED": Kind.DISPUTED,

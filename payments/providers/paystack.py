@@ -94,6 +94,7 @@ _DISPUTE: Final = replace(
     amount=paths("/data/refund_amount"),
     currency=paths("/data/currency", "/data/transaction/currency"),
     linked=paths("/data/transaction/id", "/data/transaction/reference"),
+    reverses=paths("/data/transaction/id"),
     mode=ModeRule(paths("/data/domain", "/data/transaction/domain"), live="live", test="test"),
     occurred_at=(),
     kinds={"charge.dispute.create": Kind.DISPUTED, "charge.dispute.resolve": _resolved},

@@ -99,6 +99,7 @@ _REFUND: Final = replace(
     amount=paths("/payload/refund/entity/amount"),
     currency=paths("/payload/refund/entity/currency"),
     linked=paths("/payload/refund/entity/payment_id"),
+    reverses=paths("/payload/refund/entity/payment_id"),
     kinds={
         "refund.created": _refund_created,
         "refund.processed": _refund_of(Kind.REFUNDED),
@@ -111,6 +112,7 @@ _DISPUTE: Final = replace(
     amount=paths("/payload/dispute/entity/amount"),
     currency=paths("/payload/dispute/entity/currency"),
     linked=paths("/payload/dispute/entity/payment_id"),
+    reverses=paths("/payload/dispute/entity/payment_id"),
     kinds={
         "payment.dispute.created": Kind.DISPUTED,
         "payment.dispute.won": Kind.DISPUTE_WON,

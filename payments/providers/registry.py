@@ -21,6 +21,7 @@ from payments.providers.paystack import PAYSTACK
 from payments.providers.port import Provider
 from payments.providers.razorpay import RAZORPAY
 from payments.providers.shopify import SHOPIFY
+from payments.providers.simulator import SIMULATOR
 from payments.providers.square import SQUARE
 from payments.providers.standardwebhooks import SVIX_FACTS, StandardWebhooks
 from payments.providers.stripe import Stripe
@@ -47,6 +48,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
         "paystack": PAYSTACK,
         "razorpay": RAZORPAY,
         "shopify": SHOPIFY,
+        "simulator": SIMULATOR,
         "square": SQUARE,
         "standardwebhooks": StandardWebhooks("webhook"),
         "stripe": Stripe(),

@@ -134,6 +134,7 @@ _TRANSACTION: Final = replace(
 )
 _REFUND: Final = replace(
     _TRANSACTION,
+    reverses=paths("/order_id"),
     mode=ModeRule(paths("/transactions/0/test"), live=False, test=True),
     kinds={
         "refunds/success": Kind.REFUNDED,
@@ -143,6 +144,7 @@ _REFUND: Final = replace(
 )
 _DISPUTE: Final = replace(
     _TRANSACTION,
+    reverses=paths("/order_id"),
     mode=None,
     occurred_at=paths("/initiated_at"),
     kinds={

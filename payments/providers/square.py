@@ -85,6 +85,7 @@ _REFUND: Final = replace(
     currency=paths("/data/object/refund/amount_money/currency"),
     status=paths("/data/object/refund/status"),
     linked=paths("/data/object/refund/payment_id", "/data/object/refund/order_id"),
+    reverses=paths("/data/object/refund/payment_id"),
     kinds={"refund.created": _REFUND_STATES, "refund.updated": _REFUND_STATES},
 )
 _DISPUTE: Final = replace(
@@ -94,6 +95,7 @@ _DISPUTE: Final = replace(
     currency=paths("/data/object/dispute/amount_money/currency"),
     status=paths("/data/object/dispute/state"),
     linked=paths("/data/object/dispute/disputed_payment/payment_id"),
+    reverses=paths("/data/object/dispute/disputed_payment/payment_id"),
     kinds={
         "dispute.created": _DISPUTE_STATES,
         "dispute.state.updated": _DISPUTE_STATES,

@@ -27,6 +27,7 @@ from orders.strict_json import (
 )
 from payments.callback import PROVIDER_ID, Callback, Invalid, Kind, Reading, Unreadable
 from payments.providers.acknowledgement import BY_STATUS
+from payments.providers.api_access import check_api_access
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_scheme import HmacScheme, SignatureRule, TimestampRule
 from payments.providers.hmac_verify import KEY_PURPOSE, verify
@@ -47,6 +48,8 @@ from payments.providers.stripe_events import (
     linked_to,
     meaning_of,
     order_of,
+    refund_no_of,
+    reversed_by,
     transaction_of,
 )
 from payments.providers.times import instant
@@ -72,11 +75,12 @@ FACTS: Final = Facts(
     amount="amount_received, amount_captured or amount_total; minor units, ISK and UGX in "
     "hundredths, MGA in whole units",
     refund="the refund's id; the charge's where only its total is told",
-    settings="order_key",
+    settings="order_key, api_url",
     source="https://docs.stripe.com/webhooks",
     evidence="documentation; SDK 16 signs and verifies the samples",
     keys=(KeyFact("signature", "the endpoint's signing secret, with its whsec_"),),
     meanings=MEANINGS,
+    api_keys=(KeyFact("api", "a secret or restricted API key", needed=False),),
 )
 
 
@@ -91,6 +95,7 @@ class Stripe:
         """Refuse a key that is not an endpoint's signing secret, and unknown settings."""
         options = Options(account.settings, "settings")
         options.text("order_key", "", empty=True)
+        check_api_access(options, account)
         options.finish()
         for key in account.keys:
             if key.purpose != KEY_PURPOSE:
@@ -116,7 +121,7 @@ class Stripe:
         try:
             event = parse(request.body)
             event_id = required(identifier(event, "id"), "id")
-            return [_callback(event, event_id, account)]
+            return [callback_of(event, event_id, account)]
         except (StrictJsonError, NotMoney, Invalid) as error:
             if event_id is None or not PROVIDER_ID.fullmatch(event_id):
                 event_id = sha256(request.body).hexdigest()
@@ -130,13 +135,14 @@ class Stripe:
         return BY_STATUS[reply]
 
 
-def _callback(event: object, event_id: str, account: Account) -> Callback:
+def callback_of(event: object, event_id: str, account: Account) -> Callback:
+    """The callback in an event. Raises StrictJsonError, NotMoney or Invalid."""
     event_type = required(text(event, "type"), "type")
     ignored = Callback(event_id=event_id, event_type=event_type, kind=Kind.IGNORED)
     if text(event, "object") == "v2.core.event":
         return ignored
     thing = mapping(event, "data", "object")
-    kind, amounts, part = meaning_of(event_type, thing)
+    kind, amounts, part, cumulative = meaning_of(event_type, thing)
     if kind is Kind.IGNORED:
         return ignored
     subject = mapping(thing, *part)
@@ -154,6 +160,9 @@ def _callback(event: object, event_id: str, account: Account) -> Callback:
         live=boolean(event, "livemode"),
         occurred_at=instant(at(event, "created")),
         linked_nos=tuple(dict.fromkeys([*linked_to(subject), *linked_to(thing)])),
+        reverses=reversed_by(kind, subject, thing),
+        refund_no=refund_no_of(kind, subject, cumulative=cumulative),
+        cumulative=cumulative,
     )
 
 

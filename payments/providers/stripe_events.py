@@ -37,6 +37,8 @@ class Meaning(NamedTuple):
     amounts: tuple[str, ...] = ()
     #: The object that the event is about, where it is not the event's own.
     part: tuple[str, ...] = ()
+    #: The amount is all that was refunded so far.
+    cumulative: bool = False
 
 
 _IGNORED: Final = Meaning(Kind.IGNORED)
@@ -52,6 +54,25 @@ def transaction_of(kind: Kind, thing: object) -> str | None:
     """The number of the transaction: the PaymentIntent of what is paid, else the object's own."""
     payment_intent = _reference(thing, "payment_intent") if kind is Kind.PAID else None
     return payment_intent or identifier(thing, "id")
+
+
+def reversed_by(kind: Kind, thing: object, charge: object) -> str:
+    """The payment that a refund or a dispute takes back; empty for any other event."""
+    if kind not in _REVERSALS:
+        return ""
+    return (
+        _reference(thing, "payment_intent")
+        or _reference(charge, "payment_intent")
+        or _reference(thing, "charge")
+        or (identifier(charge, "id") if text(charge, "object") == "charge" else None)
+        or ""
+    )
+
+
+def refund_no_of(kind: Kind, refund: object, *, cumulative: bool) -> str:
+    """The number that the merchant gave a refund, from its metadata."""
+    is_refund = kind in (Kind.REFUNDED, Kind.REFUND_FAILED) and not cumulative
+    return (identifier(refund, "metadata", "refund_no") if is_refund else None) or ""
 
 
 def linked_to(thing: object) -> list[str]:
@@ -84,7 +105,7 @@ def _charge_refunded(charge: object) -> Meaning:
     newest = ("refunds", "data", "0")
     if at(charge, *newest) is not None:
         return _refund(charge, newest)
-    return Meaning(Kind.REFUNDED, ("amount_refunded",))
+    return Meaning(Kind.REFUNDED, ("amount_refunded",), cumulative=True)
 
 
 def _refund(thing: object, part: tuple[str, ...] = ()) -> Meaning:
@@ -105,6 +126,12 @@ def _dispute(dispute: object) -> Meaning:
     return Meaning(_DISPUTE_STATUSES.get(status, Kind.DISPUTED), ("amount",))
 
 
+_REVERSALS: Final = frozenset(
+    {
+        *(Kind.REFUNDED, Kind.REFUND_FAILED),
+        *(Kind.DISPUTED, Kind.DISPUTE_WON, Kind.DISPUTE_LOST),
+    }
+)
 _REFUND_STATUSES: Final = {
     "succeeded": Kind.REFUNDED,
     "failed": Kind.REFUND_FAILED,

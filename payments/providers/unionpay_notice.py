@@ -69,4 +69,5 @@ def notice(params: Mapping[bytes, bytes]) -> Callback:
         account_no=ascii_required(params, "merId"),
         occurred_at=beijing_instant(ascii_text(params, "txnTime")),
         linked_nos=(original,) if original else (),
+        reverses=original or "",
     )

@@ -63,6 +63,8 @@ def refund(
         account_no=_account_no(fields, account),
         occurred_at=beijing_instant(ascii_text(inside, "success_time")),
         linked_nos=(transaction, refund_no) if refund_no else (transaction,),
+        reverses=transaction,
+        refund_no=refund_no or "",
     )
 
 

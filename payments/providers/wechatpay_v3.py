@@ -30,6 +30,7 @@ from typing import Final
 from orders.money import NotMoney
 from orders.strict_json import StrictJsonError, identifier, parse, required
 from payments.callback import PROVIDER_ID, Invalid, Reading, Unreadable
+from payments.providers.api_access import check_api_access
 from payments.providers.facts import Facts, KeyFact
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.options import Options
@@ -69,7 +70,7 @@ FACTS: Final = Facts(
     order="out_trade_no",
     amount="amount.total; fen",
     refund="refund_id, amount.refund; transaction_id and out_refund_no are linked",
-    settings="appids",
+    settings="appids, api_url",
     source="https://pay.weixin.qq.com/doc/v3/merchant/4012791861",
     evidence="documentation; SDK 2.0 made the samples; one official sample",
     keys=(
@@ -78,6 +79,13 @@ FACTS: Final = Facts(
         KeyFact("decryption", "the APIv3 key, 32 letters and digits"),
     ),
     meanings=MEANINGS,
+    api_keys=(
+        KeyFact(
+            "api-private",
+            "the merchant's RSA key in PEM; its id is the serial number of the API certificate",
+            needed=False,
+        ),
+    ),
 )
 
 PUBLIC_KEY_PREFIX: Final = "PUB_KEY_ID_"
@@ -108,6 +116,7 @@ class WechatPayV3:
         """Refuse unknown settings and keys that cannot verify or decrypt anything."""
         options = Options(account.settings, "settings")
         options.texts("appids")
+        check_api_access(options, account)
         options.finish()
         for key in account.keys:
             if key.purpose == DECRYPTION_PURPOSE:

@@ -25,7 +25,7 @@ from payments.providers.times import instant
 
 DEFAULT_CURRENCY: Final = "CNY"
 _FEN: Final = AmountRule("minor", {})
-_TRADE_STATES: Final[Mapping[str, Kind]] = {
+TRADE_STATES: Final[Mapping[str, Kind]] = {
     "SUCCESS": Kind.PAID,
     "ACCEPT": Kind.PENDING,
     "NOTPAY": Kind.PENDING,
@@ -42,8 +42,8 @@ _REFUND_STATUSES: Final[Mapping[str, Kind]] = {
 }
 #: For people: by ``event_type``, then by ``trade_state`` or ``refund_status``.
 MEANINGS: Final = {
-    "TRANSACTION.SUCCESS": _TRADE_STATES,
-    "TRANSACTION.FAIL": {k: v for k, v in _TRADE_STATES.items() if v is not Kind.PAID},
+    "TRANSACTION.SUCCESS": TRADE_STATES,
+    "TRANSACTION.FAIL": {k: v for k, v in TRADE_STATES.items() if v is not Kind.PAID},
     "REFUND.SUCCESS": _REFUND_STATUSES,
     "REFUND.ABNORMAL": {k: v for k, v in _REFUND_STATUSES.items() if v is not Kind.REFUNDED},
     "REFUND.CLOSED": {k: v for k, v in _REFUND_STATUSES.items() if v is not Kind.REFUNDED},
@@ -55,15 +55,16 @@ def notice(envelope: object, resource: object, event_id: str, account: Account) 
     event_type = required(text(envelope, "event_type"), "event_type")
     match event_type:
         case "TRANSACTION.SUCCESS" | "TRANSACTION.FAIL":
-            kind = _state(resource, "trade_state", _TRADE_STATES)
+            kind = _state(resource, "trade_state", TRADE_STATES)
             number, amount_name, time_name = "transaction_id", "total", "success_time"
-            linked: list[str | None] = []
+            payment, refund_no = None, None
             if kind is Kind.PAID and event_type == "TRANSACTION.FAIL":
                 raise StrictJsonError("a failed transaction whose trade_state is SUCCESS")
         case "REFUND.SUCCESS" | "REFUND.ABNORMAL" | "REFUND.CLOSED":
             kind = _state(resource, "refund_status", _REFUND_STATUSES)
             number, amount_name, time_name = "refund_id", "refund", "success_time"
-            linked = [identifier(resource, "transaction_id"), identifier(resource, "out_refund_no")]
+            payment = identifier(resource, "transaction_id")
+            refund_no = identifier(resource, "out_refund_no")
             if kind is Kind.REFUNDED and event_type != "REFUND.SUCCESS":
                 raise StrictJsonError("a refund that failed and whose refund_status is SUCCESS")
         case _:
@@ -83,7 +84,9 @@ def notice(envelope: object, resource: object, event_id: str, account: Account) 
         stated_amount=words,
         account_no=_account_no(resource, account),
         occurred_at=instant(at(resource, time_name)),
-        linked_nos=tuple(each for each in linked if each),
+        linked_nos=tuple(each for each in (payment, refund_no) if each),
+        reverses=payment or "",
+        refund_no=refund_no or "",
     )
 
 

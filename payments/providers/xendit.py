@@ -85,6 +85,7 @@ _REFUND: Final = replace(
     order=(),
     amount=paths("/data/amount"),
     linked=paths("/data/payment_id", "/data/payment_request_id"),
+    reverses=paths("/data/payment_id"),
     kinds={"refund.succeeded": Kind.REFUNDED, "refund.failed": Kind.REFUND_FAILED},
 )
 

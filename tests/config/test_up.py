@@ -1,6 +1,7 @@
 """`manage.py up`, run whole: on a copy of the sources, so that its data is not the developer's."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import httpx2
 import psutil
@@ -170,6 +172,23 @@ def test_a_second_run_on_the_same_data_is_told_who_holds_it(running: Run) -> Non
 def test_a_command_in_another_terminal_finds_the_database(running: Run) -> None:
     shown = running.manage("migrate", "--check")
     assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_the_simulators_page_is_named_and_what_is_paid_there_arrives(running: Run) -> None:
+    page = re.search(r"^(http://\S+)/pay\?(\S+)$", running.output(), re.MULTILINE)
+    assert page is not None
+    url, asked = page.groups()
+    form = {**dict(parse_qsl(asked)), "button": "pay"}
+    assert httpx2.post(f"{url}/pay", data=form).status_code == 303
+
+    deadline = time.monotonic() + _WAIT_SECONDS
+    checked = running.manage("provider_simulator", "--check", "--final")
+    while checked.returncode:
+        assert time.monotonic() < deadline, checked.stdout + checked.stderr
+        checked = running.manage("provider_simulator", "--check", "--final")
+    assert checked.stdout == (
+        "1 payments compared: 0 differences, 0 waiting, 0 asked of a person\n"
+    )
 
 
 def test_secrets_and_addresses_are_readable_by_their_owner_only(running: Run) -> None:

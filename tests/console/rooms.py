@@ -16,12 +16,13 @@ from payments.models import (
     Delivery,
     ProviderAccount,
     ProviderTransaction,
+    Refund,
 )
 from tests import factories
 
 MONEY_TABLES = (
     *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
-    *(Event, ApiKey),
+    *(Refund, Event, ApiKey),
 )
 TABLES = (*MONEY_TABLES, Merchant, Record)
 
@@ -63,11 +64,12 @@ def furnish(**texts: Any) -> Rows:
     confirmation = factories.ConfirmationFactory.create(
         account=account, order_no=order.order_no, **of("confirmation")
     )
+    refund = factories.RefundFactory.create(payment=transaction, order=order, **of("refund"))
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
     record = factories.RecordFactory.create(**of("record"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
-        *(event, key, merchant, record),
+        *(refund, event, key, merchant, record),
     )
     return Rows({type(row): row for row in found})
 

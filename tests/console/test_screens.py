@@ -20,6 +20,7 @@ from payments.models import (
     Disposition,
     ProviderAccount,
     ProviderTransaction,
+    Refund,
 )
 from tests import factories
 from tests.console.rooms import TABLES, Rows, list_of, page_of, pages
@@ -53,6 +54,9 @@ QUESTIONS: list[tuple[type[Model], Ask, str]] = [
         lambda _: _THAT_DAY.format("occurred_at"),
         _EARLIER.format("occurred_at"),
     ),
+    (Refund, lambda row: f"q={row.refund_no}", "q=none"),
+    (Refund, lambda _: "status__exact=REQUESTED", "status__exact=FAILED"),
+    (Refund, lambda _: _THEN.format("requested_at"), _LATER.format("requested_at")),
     (Delivery, lambda row: f"q={row.event_id}", "q=none"),
     (Delivery, lambda row: f"q={row.order_no}", "q=none"),
     (Delivery, lambda row: f"q={row.body_sha256.hex()}", f"q={'0' * 64}"),
@@ -147,6 +151,7 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     Delivery: factories.DeliveryFactory.create,
     Confirmation: factories.ConfirmationFactory.create,
     Conflict: factories.ConflictFactory.create,
+    Refund: factories.RefundFactory.create,
     Event: factories.EventFactory.create,
     ApiKey: factories.ApiKeyFactory.create,
     Merchant: factories.MerchantFactory.create,

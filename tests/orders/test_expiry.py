@@ -5,7 +5,6 @@ import pytest
 
 from orders.expiry import expire_due
 from orders.models import Order, OrderStatus
-from orders.tasks import expire_orders
 from outbox.models import Event
 from tests.factories import OrderFactory
 from tests.orders.rows import order_in
@@ -106,9 +105,11 @@ def test_each_batch_is_committed_before_the_next_begins() -> None:
 
 
 @pytest.mark.django_db
-def test_the_task_takes_arguments_of_a_newer_sender() -> None:
-    OrderFactory.create(expires_at=NOW)
+def test_an_order_that_may_not_be_closed_stays_and_holds_up_nobody() -> None:
+    kept = OrderFactory.create_batch(3, expires_at=NOW - timedelta(minutes=1))
+    OrderFactory.create_batch(3, expires_at=NOW)
 
-    expire_orders(shard="a")
+    closed = expire_due(now=NOW, may_close=lambda order: order not in kept, batch_size=2)
 
-    assert Order.objects.get().status == OrderStatus.CLOSED
+    assert closed == 3
+    assert list(Order.objects.filter(status=OrderStatus.WAIT_PAY).order_by("pk")) == kept

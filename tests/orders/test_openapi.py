@@ -31,6 +31,9 @@ def test_each_call_is_described_once(document: Any) -> None:
         ("GET", "/v1/orders/{order_no}"): "read_order",
         ("POST", "/v1/orders/{order_no}/close"): "close_order",
         ("GET", "/v1/idempotency/{key}"): "read_idempotency_key",
+        ("POST", "/v1/orders/{order_no}/refunds"): "request_refund",
+        ("GET", "/v1/orders/{order_no}/refunds"): "list_refunds",
+        ("GET", "/v1/refunds/{refund_no}"): "read_refund",
     }
 
 

@@ -319,17 +319,6 @@ def test_what_is_not_yet_or_never_paid_is_recorded_and_stale_after_success(
     assert not Conflict.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *(Kind.REFUNDED, Kind.REFUND_FAILED),
-        *(Kind.DISPUTED, Kind.DISPUTE_WON, Kind.DISPUTE_LOST),
-    ],
-)
-def test_refunds_and_disputes_are_recorded(account: ProviderAccount, kind: Kind) -> None:
-    assert tell_one(account, callback(kind)).outcome == Outcome.RECORDED
-
-
 def test_an_unknown_event_is_ignored_and_kept(account: ProviderAccount) -> None:
     verdict = tell_one(account, callback(Kind.IGNORED, event_type="brand.new_thing_2027"))
 

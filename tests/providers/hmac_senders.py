@@ -293,6 +293,32 @@ COINBASE_BUSINESS: Final = Sender(
     lambda body, secret: signing.signed_hook0(body, secret, NOW),
     raw=False,
 )
+SIMULATOR: Final = Sender(
+    "simulator",
+    signing.an_account(SECRET),
+    json.dumps(
+        {
+            "id": "evt_1",
+            "type": "payment.succeeded",
+            "created_at": "2025-12-31T23:59:50.000Z",
+            "account": "acct_1",
+            "live": False,
+            "payment": {
+                "id": "pay_1",
+                "order_no": "O-1",
+                "amount_minor": 1099,
+                "currency": "EUR",
+                "status": "succeeded",
+            },
+        }
+    ).encode(),
+    "simulator-signature",
+    lambda body, secret: {
+        "Content-Type": "application/json",
+        "Simulator-Signature": signing.signed_stripe(body, secret, NOW)["Stripe-Signature"],
+    },
+    raw=False,
+)
 
 SENDERS: Final[Mapping[str, Sender]] = {
     sender.name: sender
@@ -306,6 +332,7 @@ SENDERS: Final[Mapping[str, Sender]] = {
         PAYSTACK,
         RAZORPAY,
         SHOPIFY,
+        SIMULATOR,
         SQUARE,
         STANDARD,
         STRIPE,

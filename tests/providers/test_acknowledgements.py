@@ -66,6 +66,7 @@ EXPECTED: dict[str, tuple[Answer, Answer, Answer, Answer]] = {
     "paystack": BY_STATUS,
     "razorpay": BY_STATUS,
     "shopify": BY_STATUS,
+    "simulator": BY_STATUS,
     "square": BY_STATUS,
     "standardwebhooks": BY_STATUS,
     "stripe": BY_STATUS,

@@ -180,6 +180,8 @@ def test_a_refund_notice_is_a_hint_and_no_more() -> None:
             account_no="10000100",
             occurred_at=NOW,
             linked_nos=("1004400740201409030005092168", "RF-1"),
+            reverses="1004400740201409030005092168",
+            refund_no="RF-1",
         )
     ]
 

@@ -96,6 +96,8 @@ def test_a_refund_is_told_whole_and_belongs_to_its_payment() -> None:
         account_no="1900000001",
         occurred_at=NOW,
         linked_nos=("4200000000202601010000000001", "RF-1"),
+        reverses="4200000000202601010000000001",
+        refund_no="RF-1",
     )
 
 

@@ -56,3 +56,7 @@ class Command(BaseCommand):
                 for line in result.lines(shop.MERCHANT, scene.order_no):
                     self.stdout.write(f"  {line}")
                 self.stdout.write("")
+        if settings.SIMULATOR_URL:
+            self.stdout.write(
+                f"Pay by hand, refund, dispute, make it go wrong:  {settings.SIMULATOR_URL}/"
+            )

@@ -2,6 +2,7 @@
 
 import uuid
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import httpx2
 from django.conf import settings
@@ -24,7 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         """Print the welcome."""
-        demo = shop.set_up(settings.PUBLIC_URL)
+        demo = shop.set_up(settings.PUBLIC_URL, settings.SIMULATOR_URL)
         paid, waiting = (self._place(demo) for _ in range(2))
         status = demo.provider.send(
             demo.provider.body(order_no=paid, amount_minor=1099),
@@ -40,11 +41,13 @@ class Command(BaseCommand):
             f"Console    {settings.PUBLIC_URL}/admin/     user {shop.ADMIN}",
             f"API        {settings.PUBLIC_URL}/v1/docs    merchant {shop.MERCHANT}",
             f"Callbacks  {demo.provider.url}",
+            *([f"Simulator  {settings.SIMULATOR_URL}/"] if settings.SIMULATOR_URL else []),
             *self._secrets(demo),
             "",
             f"Order {waiting} waits for this callback; paste it into another terminal:",
             "",
             curl,
+            *self._simulator(waiting),
             "",
             "Or play everything that can happen:  make demo",
             "See what is published:  .venv/bin/python manage.py events --follow",
@@ -63,6 +66,23 @@ class Command(BaseCommand):
             on_placed=parked.apply_to,
         )
         return order_no
+
+    def _simulator(self, order_no: str) -> list[str]:
+        """The page where a payer would pay for the order; nothing if no simulator runs."""
+        if not settings.SIMULATOR_URL:
+            return []
+        asked = {
+            "account": shop.ACCOUNT,
+            "order_no": order_no,
+            "amount_minor": 1099,
+            "currency": "USD",
+        }
+        return [
+            "",
+            "Or pay for it on the simulator's page, where all that can go wrong has a switch:",
+            "",
+            f"{settings.SIMULATOR_URL}/pay?{urlencode(asked)}",
+        ]
 
     def _secrets(self, demo: shop.Shop) -> list[str]:
         if not demo.new_secrets:

@@ -1,0 +1,1 @@
+"""A payment provider to try things with: it moves no money and keeps books of its own."""

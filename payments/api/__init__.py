@@ -1,0 +1,1 @@
+"""The merchants' calls about money that goes back."""

@@ -1,0 +1,189 @@
+"""Ask for a refund: the room is reserved and the refund recorded, or neither."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db import connection, transaction
+
+from orders.models import Merchant, Order
+from orders.money import Money
+from payments.models import (
+    Disposition,
+    ProviderAccount,
+    ProviderTransaction,
+    Refund,
+    TransactionKind,
+)
+from payments.refunds import events, room
+
+# Inserted without its amount's room first: the unique number decides who asks, then the room.
+_INSERT_SQL: Final = """
+    INSERT INTO payments_refund
+           (merchant_id, account_id, payment_id, order_id, refund_no, amount_minor, asked_minor,
+            currency, reason, status, provider_refund_no, fence, asks, why, due_at, requested_at,
+            version)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, 'REQUESTED', '', 0, 0, '', clock_timestamp(), %s,
+            1)
+        ON CONFLICT (merchant_id, refund_no) DO NOTHING
+ RETURNING id
+"""
+
+
+#: Why refunds of this account could not be sent to its provider; empty if they can.
+CanSend = Callable[[ProviderAccount], str]
+
+
+class NoSuchOrder(LookupError):
+    """The merchant has no order of this number."""
+
+
+class NotRefundable(Exception):
+    """There is no payment that this could give back; the message says why."""
+
+
+class RefundExceeds(Exception):
+    """More than is left of the payment; `left` is what could be refunded now."""
+
+    def __init__(self, left: Money) -> None:
+        super().__init__(f"{left} of the payment can be refunded")
+        self.left = left
+
+
+class RefundExists(Exception):
+    """The number belongs to a refund with other content; `differing` names what differs."""
+
+    def __init__(self, refund_no: str, differing: tuple[str, ...]) -> None:
+        super().__init__(f"refund {refund_no} exists with other {', '.join(differing)}")
+        self.differing = differing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked for. Money None is all that is left; payment "" is the one that paid."""
+
+    order_no: str
+    refund_no: str
+    money: Money | None
+    payment: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """The refund as it stands, and whether an earlier call asked for it."""
+
+    refund: Refund
+    repeated: bool
+
+
+@transaction.atomic(durable=True)
+def request(
+    *, merchant: Merchant, asked: Asked, now: datetime, can_send: CanSend = lambda _: ""
+) -> Requested:
+    """`enter` in a transaction of its own."""
+    return enter(merchant=merchant, asked=asked, now=now, can_send=can_send)
+
+
+def enter(
+    *, merchant: Merchant, asked: Asked, now: datetime, can_send: CanSend = lambda _: ""
+) -> Requested:
+    """Reserve the room and record the refund, in the caller's transaction; it is sent later.
+
+    The same number with the same content is the same refund. Raises NoSuchOrder, NotRefundable,
+    RefundExceeds, and RefundExists.
+    """
+    known = _find(merchant, asked.refund_no)
+    if known is not None:
+        return _repeated(known, asked)
+    order = Order.objects.filter(merchant=merchant, order_no=asked.order_no).first()
+    if order is None:
+        raise NoSuchOrder(asked.order_no)
+    payment = room.lock(_payment_id(merchant, order, asked))
+    known = _find(merchant, asked.refund_no)
+    if known is not None:  # Asked for by whoever held the payment until now: its room is taken.
+        return _repeated(known, asked)
+    hindrance = can_send(payment.account)
+    if hindrance:
+        raise NotRefundable(f"{payment.account.endpoint}: {hindrance}.")
+    money = _money(payment, asked)
+    refund_id = _insert(payment, order, asked, money, now=now)
+    if refund_id is None:
+        found = _find(merchant, asked.refund_no)
+        assert found is not None  # noqa: S101 - the insert has waited for its commit
+        return _repeated(found, asked)
+    if not room.move(payment, reserved=money.amount_minor, at=now, now=now):
+        raise RefundExceeds(_left(payment))
+    refund = Refund.objects.get(pk=refund_id)
+    events.tell_refund("requested", refund, payment, now=now)
+    return Requested(refund, repeated=False)
+
+
+def _find(merchant: Merchant, refund_no: str) -> Refund | None:
+    refunds = Refund.objects.select_related("payment", "order")
+    return refunds.filter(merchant=merchant, refund_no=refund_no).first()
+
+
+def _repeated(refund: Refund, asked: Asked) -> Requested:
+    given = None if asked.money is None else asked.money.amount_minor
+    currency = refund.currency if asked.money is None else asked.money.currency
+    same = {
+        "order_no": refund.payment.order_no == asked.order_no,
+        "amount": (refund.asked_minor, refund.currency) == (given, currency),
+        "payment": asked.payment in ("", refund.payment.txn_no),
+        "reason": refund.reason == asked.reason,
+    }
+    differing = tuple(name for name, is_same in same.items() if not is_same)
+    if differing:
+        raise RefundExists(refund.refund_no, differing)
+    return Requested(refund, repeated=True)
+
+
+def _payment_id(merchant: Merchant, order: Order, asked: Asked) -> int:
+    payments = ProviderTransaction.objects.filter(
+        merchant=merchant, kind=TransactionKind.PAYMENT, order_no=order.order_no
+    )
+    if asked.payment:
+        found = payments.filter(txn_no=asked.payment)
+    else:
+        found = payments.filter(order=order, disposition=Disposition.APPLIED)
+    ids = list(found.values_list("pk", flat=True)[:2])
+    if not ids:
+        named = f"{asked.payment} is no payment of" if asked.payment else "no payment has paid"
+        raise NotRefundable(f"{named} order {order.order_no}.")
+    if len(ids) > 1:
+        raise NotRefundable(f"{asked.payment} is a payment of several accounts.")
+    return ids[0]
+
+
+def _money(payment: ProviderTransaction, asked: Asked) -> Money:
+    left = _left(payment)
+    money = left if asked.money is None else asked.money
+    if money.currency != payment.currency:
+        raise NotRefundable(f"The payment is in {payment.currency}.")
+    if not 0 < money.amount_minor <= left.amount_minor:
+        raise RefundExceeds(left)
+    return money
+
+
+def _left(payment: ProviderTransaction) -> Money:
+    return Money(room.left(payment), payment.currency)
+
+
+def _insert(
+    payment: ProviderTransaction, order: Order, asked: Asked, money: Money, *, now: datetime
+) -> int | None:
+    given = None if asked.money is None else asked.money.amount_minor
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _INSERT_SQL,
+            [
+                *(payment.merchant_id, payment.account_id, payment.pk),
+                order.pk if payment.order_id == order.pk else None,
+                *(asked.refund_no, money.amount_minor, given, money.currency, asked.reason),
+                now,
+            ],
+        )
+        row = cursor.fetchone()
+    return None if row is None else int(row[0])
