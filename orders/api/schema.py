@@ -99,12 +99,12 @@ def responses(status: int, serializer: Any, description: str, *kinds: Kind) -> d
     return {status: OpenApiResponse(serializer, description=description), **problems}
 
 
-_WITH_KEY: Final = (
+WITH_KEY: Final = (
     problem_types.IDEMPOTENCY_KEY_MALFORMED,
     problem_types.IDEMPOTENCY_KEY_REUSED,
     problem_types.NOT_NOW,
 )
-_RUNNING: Final = {
+RUNNING: Final = {
     202: OpenApiResponse(
         RunningKeySerializer,
         description="The first request with this key is still being carried out. Repeat it after "
@@ -113,7 +113,8 @@ _RUNNING: Final = {
 }
 
 
-def _key_parameters(status: int, *, required: bool) -> list[OpenApiParameter]:
+def key_parameters(status: int, *, required: bool) -> list[OpenApiParameter]:
+    """The headers of a call that takes an Idempotency-Key, and of its answer."""
     return [
         OpenApiParameter(
             KEY_HEADER,
@@ -144,17 +145,17 @@ PLACE_ORDER: Final[dict[str, Any]] = {
     "answers with the order as it stands; with other content it is refused. A payment that came "
     "before its order is applied at once, so a new order may already be PAID.",
     "request": NewOrderSerializer,
-    "responses": _RUNNING
+    "responses": RUNNING
     | responses(
         201,
         OrderSerializer,
         "The order as it stands.",
         *WITH_BODY,
-        *_WITH_KEY,
+        *WITH_KEY,
         problem_types.IDEMPOTENCY_KEY_MISSING,
         problem_types.ORDER_EXISTS,
     ),
-    "parameters": _key_parameters(201, required=True),
+    "parameters": key_parameters(201, required=True),
     "examples": [
         example(
             "An order of 10.99 USD",
@@ -192,13 +193,13 @@ CLOSE_ORDER: Final[dict[str, Any]] = {
     "shown to a person. Closing a closed order changes nothing and answers the same. The "
     "request has no body.",
     "request": None,
-    "parameters": _key_parameters(200, required=False),
-    "responses": _RUNNING
+    "parameters": key_parameters(200, required=False),
+    "responses": RUNNING
     | responses(
         200,
         OrderSerializer,
         "The closed order.",
-        *_WITH_KEY,
+        *WITH_KEY,
         problem_types.NOT_FOUND,
         problem_types.ORDER_NOT_CLOSABLE,
     ),
@@ -213,7 +214,7 @@ READ_KEY: Final[dict[str, Any]] = {
         KeyQuerySerializer,
         OpenApiParameter("Retry-After", int, OpenApiParameter.HEADER, response=[202]),
     ],
-    "responses": _RUNNING
+    "responses": RUNNING
     | responses(
         200,
         KeySerializer,

@@ -3,7 +3,14 @@
 from typing import Any, Final
 
 from orders.api import problem_types
-from orders.api.schema import WITH_BODY, example, responses
+from orders.api.schema import (
+    RUNNING,
+    WITH_BODY,
+    WITH_KEY,
+    example,
+    key_parameters,
+    responses,
+)
 from payments.api.serializers import (
     NewRefundSerializer,
     RefundPageSerializer,
@@ -34,15 +41,19 @@ REQUEST_REFUND: Final[dict[str, Any]] = {
     "operation_id": "request_refund",
     "summary": "Refund a payment",
     "description": "Reserves the amount and answers at once; the provider is asked after that, "
-    "and `refund.succeeded` or `refund.failed` tells the end. The refund number is yours and "
-    "makes the call safe to repeat; it is also the provider's idempotency key. Refunds together "
-    "never exceed what was paid and not charged back.",
+    "and `refund.succeeded` or `refund.failed` tells the end. The key makes the call safe to "
+    "repeat. So does the refund number, which is yours and is the provider's idempotency key too. "
+    "Refunds together never exceed what was paid and not charged back.",
     "request": NewRefundSerializer,
-    "responses": responses(
+    "parameters": key_parameters(201, required=True),
+    "responses": RUNNING
+    | responses(
         201,
         RefundSerializer,
         "The refund as it stands.",
         *WITH_BODY,
+        *WITH_KEY,
+        problem_types.IDEMPOTENCY_KEY_MISSING,
         problem_types.NOT_FOUND,
         problem_types.REFUND_EXISTS,
         problem_types.NOT_REFUNDABLE,

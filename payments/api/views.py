@@ -1,16 +1,16 @@
 """The merchants' calls about refunds: each reads its request and makes one call of the domain."""
 
-from functools import partial
-
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from idempotency.deadlocks import retry_deadlocks
 from orders.api import problem_types
 from orders.api.authentication import merchant_of
+from orders.api.idempotency_key import Wanted
+from orders.api.idempotent import idempotent
+from orders.api.idempotent_answers import REPLAYED_HEADER
 from orders.api.problems import Problem
 from orders.api.views import ApiView, once_each, valid
 from orders.models import Order
@@ -29,9 +29,7 @@ from payments.refunds.request import (
     NotRefundable,
     RefundExceeds,
     RefundExists,
-)
-from payments.refunds.request import (
-    request as ask_for,
+    enter,
 )
 
 
@@ -39,9 +37,13 @@ class OrderRefundsView(ApiView):
     """The refunds of one order."""
 
     @extend_schema(**schema.REQUEST_REFUND)
-    def post(self, request: Request, order_no: str) -> Response:
+    @idempotent(
+        operation="request_refund",
+        path="/v1/orders/{order_no}/refunds",
+        shape=NewRefundSerializer,
+    )
+    def post(self, request: Request, wanted: Wanted, order_no: str) -> Response:
         """Refund a payment."""
-        wanted = valid(NewRefundSerializer(data=request.data))
         now = timezone.now()
         asked = Asked(
             order_no=order_no,
@@ -50,15 +52,13 @@ class OrderRefundsView(ApiView):
             payment=wanted["payment"] or "",
             reason=wanted["reason"],
         )
-        run = partial(
-            ask_for,
-            merchant=merchant_of(request),
-            asked=asked,
-            can_send=lambda account: client_for(account, now=now).why,
-            now=now,
-        )
         try:
-            requested = retry_deadlocks(run)
+            requested = enter(
+                merchant=merchant_of(request),
+                asked=asked,
+                can_send=lambda account: client_for(account, now=now).why,
+                now=now,
+            )
         except NoSuchOrder as error:
             raise Http404 from error
         except NotRefundable as error:
@@ -67,7 +67,7 @@ class OrderRefundsView(ApiView):
             raise Problem(problem_types.REFUND_EXCEEDS, f"{error.left} is left.") from error
         except RefundExists as error:
             raise _refund_exists(asked.refund_no, error) from error
-        headers = {"Idempotent-Replayed": "true"} if requested.repeated else None
+        headers = {REPLAYED_HEADER: "true"} if requested.repeated else None
         return Response(RefundSerializer(requested.refund).data, status=201, headers=headers)
 
     @extend_schema(**schema.LIST_REFUNDS)

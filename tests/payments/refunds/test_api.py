@@ -56,6 +56,28 @@ def test_a_refund_is_answered_as_it_stands(api: ApiClient) -> None:
     assert again == [response.json()] * 2
 
 
+def test_a_key_gets_the_first_answer_again_and_nothing_else(api: ApiClient) -> None:
+    first = api.post(PATH, wanted(), key="k-1")
+    again = api.post(PATH, wanted(), key="k-1")
+    other = api.post(PATH, wanted(amount_minor=1), key="k-1")
+    without = api.post(PATH, wanted("R-2"), key=None)
+
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.content == first.content
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert problem(other) == (409, "idempotency-key-reused")
+    assert problem(without) == (400, "idempotency-key-missing")
+    assert Refund.objects.count() == 1
+
+
+def test_a_refused_refund_stays_refused_under_its_key(api: ApiClient) -> None:
+    refused = [api.post(PATH, wanted(amount_minor=10**9), key="k-1") for _ in range(2)]
+
+    assert [problem(answer)[1] for answer in refused] == ["refund-exceeds"] * 2
+    assert refused[0].content == refused[1].content
+    assert refused[1].headers["Idempotent-Replayed"] == "true"
+
+
 def test_a_refund_that_ended_says_how(api: ApiClient) -> None:
     api.post(PATH, wanted())
     carry_out(ProviderDouble(), now=NOW)
