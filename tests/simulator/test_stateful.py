@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
-    consumes,
     initialize,
     invariant,
     rule,
@@ -68,7 +67,6 @@ class Events(RuleBasedStateMachine):
     accounts: ClassVar[list[Account]]
 
     payments = Bundle("payments")
-    disputes = Bundle("disputes")
 
     @initialize(target=payments)
     def open(self) -> str:
@@ -121,20 +119,30 @@ class Events(RuleBasedStateMachine):
             self.world.deliver(self.world.unsent()[-1])
         return number
 
-    @rule(payment=payments, amount_minor=AMOUNTS, trouble=st.sampled_from(TROUBLES_BY_HAND))
-    def refund_by_hand(self, payment: str, amount_minor: int, trouble: dict[str, Any]) -> None:
+    @rule(
+        payment=payments,
+        amount_minor=AMOUNTS,
+        trouble=st.sampled_from(TROUBLES_BY_HAND),
+        overtakes=st.booleans(),
+    )
+    def refund_by_hand(
+        self, payment: str, amount_minor: int, trouble: dict[str, Any], overtakes: bool
+    ) -> None:
         self.world.refund_by_hand(payment, amount_minor, **trouble)
+        if overtakes:
+            for callback in self.world.unsent()[-1:]:
+                self.world.deliver(callback)
 
-    @rule(target=disputes, payment=payments, amount_minor=AMOUNTS)
-    def dispute(self, payment: str, amount_minor: int) -> str:
+    @rule(
+        payment=payments,
+        amount_minor=AMOUNTS,
+        ends=st.sampled_from([[], ["won"], ["lost"]]),
+    )
+    def dispute(self, payment: str, amount_minor: int, ends: list[str]) -> None:
         path = f"/api/payments/{payment}/disputes"
         told = self.world.call("POST", path, {"amount_minor": amount_minor})
-        return str(told.get("dispute", {}).get("id", ""))
-
-    @rule(dispute=consumes(disputes), end=st.sampled_from(["won", "lost"]))
-    def end_dispute(self, dispute: str, end: str) -> None:
-        if dispute:
-            self.world.call("POST", f"/api/disputes/{dispute}/{end}")
+        for end in ends if "dispute" in told else []:
+            self.world.call("POST", f"/api/disputes/{told['dispute']['id']}/{end}")
 
     # --- the road ---
 
