@@ -64,4 +64,4 @@ def _events(merchant_code: str, order_no: str) -> list[Event]:
     of_conflicts = Event.objects.filter(
         aggregate_type="conflict", aggregate_id__in=[str(number) for number in ids]
     )
-    return list((of_order | of_conflicts).order_by("created_at"))
+    return list((of_order | of_conflicts).order_by("created_at", "seq"))
