@@ -91,6 +91,10 @@ fuzz: $(FUZZ)/.made ## Throw bytes at every provider for a while: make fuzz FUZZ
 oracle: $(VENV)/.dev $(ORACLES:=/.made) ## Judge what the providers' own SDKs sign, beside them: make oracle N=1000 SEED=1
 	@N=$(N) SEED=$(SEED) exec $(PYTHON) -m oracle $(ARGS)
 
+.PHONY: campaign
+campaign: $(VENV)/.dev ## Kill whatever works, many times more often than make test: make campaign KILLS=20000
+	@KILLS=$(or $(KILLS),20000) exec $(PYTHON) -m pytest --timeout 3600 tests/concurrency/test_kill_campaign.py $(ARGS)
+
 .PHONY: mutants
 mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests notice: make mutants ARGS=amount
 	@exec $(PYTHON) -m tests.mutants $(ARGS)
