@@ -53,6 +53,7 @@ UNTOLD: Final[dict[str, set[Kind]]] = {
     "mollie_classic": _STAGES | _REFUNDS | _DISPUTES,
     "mollie_nextgen": {Kind.DISPUTE_LOST},
     "paystack": {Kind.AUTHORIZED, Kind.CLOSED},
+    "simulator": {Kind.AUTHORIZED, Kind.CLOSED},
     "unionpay": {Kind.CLOSED} | _DISPUTES,
     "wechatpay_v2": {Kind.AUTHORIZED, Kind.PENDING, Kind.CLOSED} | _DISPUTES,
     "wechatpay_v3": {Kind.AUTHORIZED} | _DISPUTES,
@@ -64,6 +65,7 @@ WITHOUT_ORDER: Final[dict[str, set[Kind]]] = {
     "flutterwave_v4": _REFUNDS,
     "mollie_classic": {Kind.PAID},
     "shopify": {Kind.FAILED} | _REFUNDS | _DISPUTES,
+    "simulator": _REFUNDS | _DISPUTES,
     "square": _REFUNDS | _DISPUTES,
     "xendit": _REFUNDS,
 }
@@ -124,7 +126,8 @@ def test_what_is_told_is_what_is_read_or_the_provider_has_no_such_event(
     assert callback.live in {None, False}
     assert callback.account_no in {None, "acct_1"}
     # What links it to its payment, whatever this provider calls its transaction.
-    ids = {callback.txn_no.removeprefix("tr_"), callback.order_no, *callback.linked_nos}
+    linked = {callback.order_no, *callback.linked_nos, callback.reverses}
+    ids = {callback.txn_no.removeprefix("tr_"), *linked}
     assert ids & {"PAYMENT1", "O-1"}
 
 
@@ -149,6 +152,7 @@ UNMADE: Final = {
     - {
         "coinbase_business",
         "paypal",
+        "simulator",
         "standardwebhooks",
         "stripe",
         "svix",

@@ -67,6 +67,7 @@ def _filled(
         (fields.occurred_at, told.at.strftime("%Y-%m-%dT%H:%M:%SZ")),
         (fields.status, status),
         (fields.linked if told.is_reversal else (), told.payment_no),
+        (fields.reverses if told.is_reversal else (), told.payment_no),
     ]
     if fields.mode:
         stated = fields.mode.live if hand.account.live else fields.mode.test
