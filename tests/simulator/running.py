@@ -138,8 +138,10 @@ class Receiver:
                 verdict = PROVIDERS["simulator"].authenticate(
                     SignedRequest(headers, body), _account(), now=receiver.clock()
                 )
-                receiver.came.append((isinstance(verdict, Verified), body))
-                self.send_response(receiver.answers.pop(0) if receiver.answers else 200)
+                authentic = isinstance(verdict, Verified)
+                receiver.came.append((authentic, body))
+                answer = receiver.answers.pop(0) if receiver.answers else 200
+                self.send_response(answer if authentic else 401)
                 self.send_header("content-length", "0")
                 self.end_headers()
 

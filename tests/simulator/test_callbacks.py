@@ -57,7 +57,6 @@ def test_a_forged_callback_is_not_authentic_and_not_repeated(
     simulator: Simulator, receiver: Receiver
 ) -> None:
     number = simulator.pay(forged=1, delay=60)
-    receiver.answers = [401, 200]
     simulator.clock.pass_(61)
     simulator.wait_until_sent(number)
 
