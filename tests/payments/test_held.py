@@ -132,7 +132,7 @@ def test_what_is_signed_is_held_however_many_wait(account: ProviderAccount, orde
         )
         for number in range(held.WAITING_MAX)
     ]
-    Confirmation.objects.bulk_create(waiting)
+    Confirmation.objects.bulk_create(waiting, batch_size=1000)
     hint = replace(intake(account), assurance=Assurance.NONE)
     with pytest.raises(held.TooManyHeld):
         receive(hint, [callback(txn_no="hinted")])

@@ -80,10 +80,11 @@ def test_many_at_once_are_one_payment_and_so_is_the_same_command_again(
     assert send("--transaction=pi_2")[1:] == [
         "became    1 x CONFLICT DUPLICATE_PAYMENT, order 1001"
     ]
-    assert send("--event=refunded")[1:] == ["became    1 x RECORDED, order 1001"]
+    assert send("--event=refunded")[1:] == ["became    1 x APPLIED, order 1001"]
     assert sorted(ProviderTransaction.objects.values_list("kind", flat=True)) == [
         "PAYMENT",
         "PAYMENT",
+        "REFUND",
     ]
 
 
