@@ -315,6 +315,22 @@ def test_a_secret_is_rotated_without_a_gap(terminal: Terminal) -> None:
     assert [accepts(account, STRIPE_SECRET), accepts(account, NEW_SECRET)] == [False, True]
 
 
+def test_retiring_the_only_key_that_has_verified_anything_is_warned_of(terminal: Terminal) -> None:
+    account = ProviderAccountFactory.create(provider="stripe", name="main")
+    old = account.keys.get()
+    terminal.run("add_key", "stripe/main", "--key-id=2027", secret=NEW_SECRET)
+    retire = (
+        "add_key",
+        "stripe/main",
+        f"--retire={old.key_id}",
+        "--not-after=2099-01-01T00:00:00Z",
+    )
+
+    assert "Warning: no other key has verified anything yet" in terminal.run(*retire)
+    assert accepts(account, NEW_SECRET)
+    assert "Warning" not in terminal.run(*retire)
+
+
 KEY_REFUSALS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "another account": (("stripe/x", "--key-id=b"), NEW_SECRET, "There is no account 'stripe/x'."),
     "no account": (("main", "--key-id=b"), NEW_SECRET, "There is no account 'main'."),

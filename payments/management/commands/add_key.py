@@ -72,3 +72,6 @@ class Command(BaseCommand):
         if not keys.update(not_after=end):
             raise CommandError(f"{account} has no key {options['retire']!r}.")
         self.stdout.write(f"Key {options['retire']} of {account} ends at {end.isoformat()}.")
+        others = account.keys.exclude(key_id=options["retire"]).filter(not_after=None)
+        if not others.exclude(last_used_at=None).exists():
+            self.stdout.write("Warning: no other key has verified anything yet; see `keys`.")
