@@ -122,7 +122,7 @@ def disagreement(
         now=now,
     )
     if row_id is None:
-        return told_again(fact, payment, now=now)
+        return told_again(fact, payment, now=now, counts=False)
     return conflict(_case(reason, row_id, payment, fact))
 
 
@@ -139,14 +139,19 @@ def does_not_fit(row: ProviderTransaction, payment: ProviderTransaction) -> Deci
     return conflict(case)
 
 
-def told_again(fact: Fact, payment: ProviderTransaction, *, now: datetime) -> Decision:
-    """The ledger has this number: the same fact, one that waited, or another one."""
+def told_again(
+    fact: Fact, payment: ProviderTransaction, *, now: datetime, counts: bool = True
+) -> Decision:
+    """The ledger has this number: the same fact, one that waited, or another one.
+
+    `counts` is False for a fact that disagrees with the payment: it goes on waiting.
+    """
     row = rows.find_locked(payment.account_id, fact.kind, fact.txn_no)
     assert row is not None  # noqa: S101 - the insert has just met it
     same_payment = row.reverses_id in (None, payment.pk)
     if not same_payment or Money(row.amount_minor, row.currency) != fact.money:
         return _altered(row, fact)
-    if row.disposition == Disposition.PARKED and fact.kind == TransactionKind.REFUND:
+    if counts and row.disposition == Disposition.PARKED and fact.kind == TransactionKind.REFUND:
         adopt = booking.adopt_total if row.is_total else booking.adopt_item
         adopt(payment, row, now=now)
         return Decision(outcome=Outcome.APPLIED, transaction_id=row.pk)

@@ -9,10 +9,18 @@ from datetime import datetime
 from typing import Final
 
 from django.db import connection
+from django.db.models import Sum
+from django.db.models.functions import Coalesce
 
 from orders import refunding
 from payments import conflicts, ledger
-from payments.models import ConflictReason, Disposition, ProviderTransaction
+from payments.models import (
+    ConflictReason,
+    Disposition,
+    ProviderTransaction,
+    Refund,
+    RefundStatus,
+)
 
 _MOVE_SQL: Final = """
     UPDATE payments_providertransaction
@@ -28,6 +36,7 @@ _MOVE_SQL: Final = """
          + charged_back_minor + %(charged_back)s::bigint <= amount_minor
  RETURNING refund_reserved_minor, refunded_minor, charged_back_minor
 """
+UNDER_WAY: Final = (RefundStatus.REQUESTED, RefundStatus.PROCESSING)
 #: Questions about held money that are answered once all of it has gone back.
 _ANSWERED_BY_RETURN: Final = (
     ConflictReason.LATE_PAYMENT,
@@ -104,10 +113,26 @@ def must_move(
         raise RoomLost(f"transaction {payment.pk}")
 
 
-def release(payment: ProviderTransaction, amount_minor: int, *, now: datetime) -> None:
-    """Give back what a refund had reserved, as far as no total has used it."""
-    freed = min(amount_minor, under_way(payment))
-    must_move(payment, reserved=-freed, at=now, now=now)
+def release(payment: ProviderTransaction, refund: Refund, *, now: datetime) -> None:
+    """Give back what the refund had reserved, as far as no total has used it.
+
+    What the other refunds under way may still take is never given back with it.
+    """
+    freed = min(refund.amount_minor, under_way(payment) - _promised(payment, refund))
+    if freed > 0:
+        must_move(payment, reserved=-freed, at=now, now=now)
+
+
+def come_to_rest(payment: ProviderTransaction, refund: Refund, *, now: datetime) -> None:
+    """When no other refund is under way, what is still reserved was used by a total: free it."""
+    if under_way(payment) and not _promised(payment, refund):
+        must_move(payment, reserved=-under_way(payment), at=now, now=now)
+
+
+def _promised(payment: ProviderTransaction, refund: Refund) -> int:
+    """What the payment's other refunds under way may still take, in minor units."""
+    others = Refund.objects.filter(payment=payment, status__in=UNDER_WAY).exclude(pk=refund.pk)
+    return others.aggregate(total=Coalesce(Sum("amount_minor"), 0))["total"]
 
 
 def tell_refunded(payment: ProviderTransaction, *, at: datetime, now: datetime) -> None:

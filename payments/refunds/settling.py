@@ -71,6 +71,7 @@ def succeed(
         provider_refund_no=provider_refund_no,
         now=now,
     )
+    room.come_to_rest(payment, refund, now=now)
     events.tell_refund("succeeded", refund, payment, now=now)
     _answer(ConflictReason.REFUND_IN_DOUBT, f"refund:{refund.pk}", "it succeeded", payment, now)
     return row_id
@@ -78,8 +79,9 @@ def succeed(
 
 def fail(refund: Refund, payment: ProviderTransaction, *, why: str, now: datetime) -> None:
     """The refund will never happen: its room is free again."""
-    room.release(payment, refund.amount_minor, now=now)
+    room.release(payment, refund, now=now)
     lifecycle.end(refund, RefundStatus.FAILED, why=why, now=now)
+    room.come_to_rest(payment, refund, now=now)
     events.tell_refund("failed", refund, payment, now=now)
     _answer(ConflictReason.REFUND_IN_DOUBT, f"refund:{refund.pk}", "it failed", payment, now)
     if room.under_way(payment) == 0:
@@ -143,7 +145,7 @@ def _told_before(
     if row is None or not is_of(payment, row, refund.money):
         raise OtherMoney(row or payment)
     if row.disposition == Disposition.APPLIED:
-        room.release(payment, refund.amount_minor, now=now)
+        room.release(payment, refund, now=now)
     else:
         rows.count(row, refund.amount_minor, Disposition.APPLIED, payment=payment)
         _count(refund, payment, at=row.occurred_at, now=now)

@@ -59,9 +59,12 @@ def decide_failed(callback: Callback, payee: Payee, *, account_id: int, now: dat
 def _ours(
     callback: Callback, refund: Refund, payment: ProviderTransaction, *, now: datetime
 ) -> Decision | None:
-    """Settle a refund that we asked for. None: a total that only names it says nothing new."""
+    """Settle a refund that we asked for. None: what is told is to be judged by the ledger."""
     if refund.status == RefundStatus.SUCCEEDED:
-        if callback.cumulative:
+        # A second refund at the provider may carry our number too: it is money of its own.
+        other = refund.provider_refund_no not in ("", callback.txn_no)
+        altered = callback.money is not None and callback.money != refund.money
+        if callback.cumulative or other or altered:
             return None
         return Decision(outcome=Outcome.DUPLICATE, transaction_id=refund.transaction_id)
     if refund.status == RefundStatus.FAILED:

@@ -20,11 +20,13 @@ from payments.models import (
 from payments.refunds import sweep
 from payments.refunds.carry_out import carry_out
 from payments.refunds.recover import recover
+from payments.refunds.request import request
 from tests.concurrency.deeds import place
 from tests.factories import ProviderAccountFactory
 from tests.invariants import assert_books_balance
 from tests.payments.refunds.asking import (
     ask,
+    asked,
     events_of,
     let_leases_end,
     paid_order,
@@ -486,3 +488,75 @@ def test_what_nobody_vouches_for_takes_no_money_back(account: ProviderAccount, k
     assert outcomes(account, refunded("re_1", 3_000, kind)) == ["HELD UNCONFIRMED"]
     assert room_of() == (0, 0, 0)
     assert Delivery.objects.filter(outcome=Outcome.HELD).count() == 1
+
+
+def test_a_second_refund_at_the_provider_that_carries_our_number_is_money_of_its_own(
+    account: ProviderAccount,
+) -> None:
+    ask(account, "R-1", 3_000)
+    first = tell_one(account, refunded("re_1", 3_000, refund_no="R-1"))
+    again = tell_one(account, refunded("re_1", 3_000, refund_no="R-1"))
+    second = tell_one(account, refunded("re_2", 3_000, refund_no="R-1"))
+
+    assert [v.outcome for v in (first, again, second)] == [
+        *(Outcome.APPLIED, Outcome.DUPLICATE, Outcome.APPLIED)
+    ]
+    assert room_of() == (6_000, 6_000, 0)
+    assert reasons() == ["EXTERNAL_REFUND"]
+    assert_books_balance()
+
+
+def test_our_refund_told_again_with_other_money_is_altered(account: ProviderAccount) -> None:
+    ask(account, "R-1", 3_000)
+    tell_one(account, refunded("re_1", 3_000, refund_no="R-1"))
+    altered = tell_one(account, refunded("re_1", 300, refund_no="R-1"))
+
+    assert (altered.outcome, altered.reason) == (Outcome.CONFLICT, "TRANSACTION_ALTERED")
+    assert room_of() == (3_000, 3_000, 0)
+
+
+@pytest.mark.parametrize("kind", [Kind.REFUNDED, Kind.REFUND_FAILED])
+def test_a_refund_of_another_payment_does_not_settle_ours_though_it_carries_its_number(
+    account: ProviderAccount, kind: Kind
+) -> None:
+    paid_order(account, "1002")
+    ours = ask(account, "R-1", 3_000)
+    tell_one(account, refunded("re_9", 3_000, kind, refund_no="R-1", reverses="pi_1002"))
+
+    ours.refresh_from_db()
+    assert ours.status == RefundStatus.REQUESTED
+    assert room_of() == (3_000, 0, 0)
+
+
+def test_a_parked_refund_in_another_currency_stays_uncounted_when_it_is_told_again() -> None:
+    account = ProviderAccountFactory.create()
+    euros = callback(
+        Kind.REFUNDED,
+        txn_no="re_1",
+        money=Money(500, "EUR"),
+        reverses="pi_1001",
+        order_no=None,
+    )
+    tell_one(account, euros)
+    paid_order(account)
+    again = tell_one(account, euros)
+
+    assert again.outcome == Outcome.DUPLICATE
+    assert room_of() == (0, 0, 0)
+
+
+def test_a_refused_refund_gives_back_no_room_that_another_one_needs(
+    account: ProviderAccount,
+) -> None:
+    ask(account, "R-1", 3_000)
+    tell_one(account, total(3_000))
+    later = NOW + timedelta(hours=1)
+    request(merchant=account.merchant, asked=asked("R-2", 5_000), now=later)
+    tell_one(account, failed("re_1", 3_000, refund_no="R-1"), now=later)
+    assert room_of() == (8_000, 3_000, 0)
+
+    done = tell_one(account, refunded("re_2", 5_000, refund_no="R-2"), now=later)
+
+    assert done.outcome == Outcome.APPLIED
+    assert room_of() == (8_000, 8_000, 0)
+    assert_books_balance()
