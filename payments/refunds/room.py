@@ -132,7 +132,7 @@ def come_to_rest(payment: ProviderTransaction, refund: Refund, *, now: datetime)
 def _promised(payment: ProviderTransaction, refund: Refund) -> int:
     """What the payment's other refunds under way may still take, in minor units."""
     others = Refund.objects.filter(payment=payment, status__in=UNDER_WAY).exclude(pk=refund.pk)
-    return others.aggregate(total=Coalesce(Sum("amount_minor"), 0))["total"]
+    return int(others.aggregate(total=Coalesce(Sum("amount_minor"), 0))["total"])
 
 
 def tell_refunded(payment: ProviderTransaction, *, at: datetime, now: datetime) -> None:
