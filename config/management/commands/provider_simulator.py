@@ -63,6 +63,8 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, _interrupt)
         sender.start()
         self.stdout.write(f"The provider simulator is at {server.url}")
+        # Whoever waits for this line may read it through a pipe.
+        self.stdout.flush()
         try:
             server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:
