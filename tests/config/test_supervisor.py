@@ -168,7 +168,8 @@ supervisor.stop()
 
 def test_when_nobody_reads_its_lines_any_more_it_stops(tmp_path: Path) -> None:
     code = """
-supervisor.start(program("talker", "import time\\nwhile print('on', flush=True) is None: time.sleep(0.05)"))
+talk = "import time\\nwhile print('on', flush=True) is None: time.sleep(0.05)"
+supervisor.start(program("talker", talk))
 output.say("started")
 supervisor.watch()
 supervisor.stop()
