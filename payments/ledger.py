@@ -38,6 +38,7 @@ _INSERT_SQL: Final = """
                 WHERE w.disposition = 'PARKED' AND w.kind <> 'PAYMENT' AND w.reverses_no = ''
                   AND w.merchant_id = payments_providertransaction.merchant_id
                   AND w.order_no = payments_providertransaction.order_no AND w.order_no <> '')
+               AS is_awaited
 """
 _COLUMNS: Final = """
     id, txn_no, order_no, stated_account_no, amount_minor, currency, occurred_at, disposition
