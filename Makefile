@@ -6,6 +6,9 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 MANAGE := $(PYTHON) manage.py
 ARGS   ?=
+# All tests are shared out to processes with servers of their own, in the order of their files: most
+# of the time they wait, and the longest come first.
+ALL_TESTS := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # The fuzzer needs a compiled helper that nothing else does.
 FUZZ   := var/fuzz/venv
 FUZZ_SECONDS ?= 60
@@ -47,7 +50,7 @@ setup: $(VENV)/.dev ## Make .venv with everything that running, testing and chec
 
 .PHONY: test
 test: $(VENV)/.dev ## Run the tests against real servers: make test ARGS="tests/payments -q"
-	@exec $(PYTHON) -m pytest $(ARGS)
+	@exec $(PYTHON) -m pytest $(or $(ARGS),$(ALL_TESTS))
 
 .PHONY: check
 check: lint types imports migrations deploy ## Everything that must hold before a commit, apart from the tests

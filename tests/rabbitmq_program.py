@@ -1,8 +1,10 @@
 """Where the tests get RabbitMQ from: installed, else Debian's package, else a container."""
 
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 _FOLDERS = (Path("/usr/lib/rabbitmq/bin"), Path("/opt/homebrew/sbin"), Path("/usr/local/sbin"))
@@ -30,8 +32,16 @@ def installed_program() -> Path | None:
 
 def install_if_possible() -> None:
     """Install Debian's package if there is none and we are root; its service is not started."""
-    if installed_program() or os.geteuid() != 0 or not shutil.which("apt-get"):
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
         return
+    # Several processes may share out the tests; a program that is half installed is there, too.
+    with (Path(tempfile.gettempdir()) / "paidonce-tests-rabbitmq.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not installed_program():
+            _install()
+
+
+def _install() -> None:
     policy = Path("/usr/sbin/policy-rc.d")
     ours = not policy.exists()
     if ours:

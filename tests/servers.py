@@ -2,6 +2,9 @@
 
 Loaded by `-p tests.servers`, because Django reads the addresses before any conftest.py is read.
 Each server is started unless its address is given: DATABASE_URL, BROKER_URL, AMQP_URL.
+
+Where several processes share the tests (`-n`), each has servers of its own: tests stop servers,
+and look at all that goes on in one.
 """
 
 import atexit
@@ -32,6 +35,10 @@ _NOT_FOR_TESTS = (
     *("DEBUG", "ALLOWED_HOSTS", "PUBLIC_URL", "PORT", "TRUSTED_PROXY", "HTTPS_ONLY", "LOG_LEVEL"),
 )
 
+_ADDRESSES = {"DATABASE_URL", "TEST_REDIS_URL", "BROKER_URL"}
+# Names those of the addresses that lead to servers started here.
+_STARTED = "TEST_SERVERS_STARTED"
+
 _amqp: rabbitmq.Background | None = None
 
 
@@ -41,8 +48,9 @@ def pytest_addoption() -> None:
         # Started in the background of a shell. Every process that a test starts would inherit
         # that and never hear its Ctrl-C.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        return  # They run already, and the environment is inherited.
+    for name in os.environ.pop(_STARTED, "").split():
+        del os.environ[name]  # Inherited from the process that shares out the tests: its own.
+    given = set(os.environ)
     folder = _folder()
     if "DATABASE_URL" not in os.environ:
         os.environ["DATABASE_URL"] = _run(
@@ -62,6 +70,7 @@ def pytest_addoption() -> None:
     for name in _NOT_FOR_TESTS:
         os.environ.pop(name, None)
     os.environ.update(_SECRETS)
+    os.environ[_STARTED] = " ".join(_ADDRESSES - given)
     global _amqp  # noqa: PLW0603 - hooks have nowhere else to keep what they share
     _amqp = rabbitmq.Background(folder / "rabbitmq")
     atexit.register(_amqp.stop)

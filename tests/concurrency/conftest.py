@@ -7,7 +7,6 @@ import pytest
 from tests.concurrency.crew import Crew, Processes, Threads
 from tests.concurrency.nursery import Nursery
 from tests.concurrency.onlooker import Onlooker
-from tests.concurrency.tally import tally
 
 CREW_SIZE = 20
 
@@ -37,9 +36,3 @@ def onlooker(transactional_db: None) -> Iterator[Onlooker]:
     onlooker = Onlooker()
     yield onlooker
     onlooker.close()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how much was tried."""
-    for what, number in sorted(tally.items()):
-        terminalreporter.write_line(f"{number:>6} {what}")

@@ -113,7 +113,7 @@ supervisor.watch()
 supervisor.stop()
 ''',
     )
-    _wait_for(log, "crashing ended with code 3; starting it again in 1 s.")
+    _wait_for(log, "crashing ended with code 3; starting it again in 2 s.")
     left = int(log.read_text().split("left ")[1].split()[0])
     assert not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE
     process.terminate()
