@@ -6,7 +6,7 @@ from typing import Any, Final
 from idempotency import lifecycle as idempotency_lifecycle
 from orders import lifecycle
 from outbox import claims
-from payments import conflicts, ledger
+from payments import confirmations, conflicts, ledger
 from payments.callback import Outcome
 from payments.refunds import lifecycle as refund_lifecycle
 
@@ -33,6 +33,12 @@ MACHINES: Final[tuple[Machine, ...]] = (
         "payments/refunds/lifecycle.py",
         refund_lifecycle.ENTERED_FROM,
         ("REQUESTED",),
+    ),
+    (
+        "Claim that waits for the provider's word",
+        "payments/confirmations.py",
+        confirmations.ENTERED_FROM,
+        ("WAITING",),
     ),
     ("Conflict", "payments/conflicts.py", conflicts.ENTERED_FROM, ("OPEN",)),
     (

@@ -4,12 +4,12 @@ from django.contrib import admin
 from django.urls import include, path
 
 from orders.api.urls import urlpatterns as order_urls
-from payments import parked
+from payments import placing
 
 urlpatterns = [
     path("", include("payments.urls")),
     path("v1/", include("payments.api.urls")),
-    path("v1/", include(order_urls(on_placed=parked.apply_to))),
+    path("v1/", include(order_urls(on_placed=placing.on_placed))),
     path("admin/", admin.site.urls),
 ]
 handler400 = "config.errors.bad_request"

@@ -36,6 +36,10 @@ class ExpiresInThePast(ValueError):
     """A new order would be expired from its first moment on."""
 
 
+class NoSuchEndpoint(ValueError):
+    """The order could be paid nowhere: its merchant has no such callback endpoint."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
     """The order as it stands now, and whether it was placed by an earlier call."""
@@ -59,9 +63,10 @@ def place(
 
     `payable_through` names one callback endpoint, or is empty for any of the merchant's.
     `on_placed` runs after the insert, in the same transaction, and not for a repeat; it may
-    move the order.
+    move the order, and refuse an endpoint.
 
-    Raises OrderExists if the number is taken by other content, and ExpiresInThePast.
+    Raises OrderExists if the number is taken by other content, ExpiresInThePast, and
+    NoSuchEndpoint.
     """
     return place_here(
         merchant=merchant,

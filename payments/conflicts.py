@@ -25,6 +25,9 @@ SEVERITY: Final[Mapping[ConflictReason, Severity]] = {
     ConflictReason.REFUND_REVERSED: Severity.TICKET,
     ConflictReason.REFUND_IN_DOUBT: Severity.PAGE,
     ConflictReason.REVERSAL_EXCEEDS_PAYMENT: Severity.PAGE,
+    ConflictReason.PERHAPS_TOLD_TWICE: Severity.TICKET,
+    ConflictReason.UNCONFIRMED_PAYMENTS: Severity.TICKET,
+    ConflictReason.UNKNOWN_KEY: Severity.PAGE,
 }
 DUE_IN: Final[Mapping[Severity, timedelta]] = {
     Severity.PAGE: timedelta(hours=1),

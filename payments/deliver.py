@@ -12,6 +12,7 @@ from django.db import InterfaceError, OperationalError
 from payments import certificates, key_use
 from payments.accounts import Endpoint
 from payments.deliveries import Intake
+from payments.held import TooManyHeld
 from payments.providers.port import (
     CERTIFICATE_PURPOSE,
     Account,
@@ -96,6 +97,8 @@ def _take(
             order_no=done.order_no,
         )
     key_use.verified(endpoint, verdict.key_id, now=now)
+    if verdict.opened_by:
+        key_use.opened(endpoint, verdict.opened_by, now=now)
 
 
 def _log_refusal(request: SignedRequest, endpoint: Endpoint, **why: str) -> None:
@@ -112,9 +115,12 @@ def _log_refusal(request: SignedRequest, endpoint: Endpoint, **why: str) -> None
 
 
 def log_failure(error: Exception) -> None:
-    """A database that is away is expected weather; anything else is a fault of ours to find."""
+    """A database that is away and a flood are expected weather; the rest are faults to find."""
     read_only = getattr(error.__cause__, "sqlstate", None) == READ_ONLY
-    expected = OperationalError | InterfaceError | certificates.CertificateUnavailable
+    expected = (
+        *(OperationalError, InterfaceError),
+        *(certificates.CertificateUnavailable, TooManyHeld),
+    )
     if read_only or isinstance(error, expected):
         log.error("callback not stored", error=type(error).__name__, detail=str(error)[:200])
     else:

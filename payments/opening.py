@@ -1,13 +1,14 @@
 """Open accounts at providers, and give them keys: the whole of it must be able to work."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from orders.models import Merchant
-from payments import vault
+from payments import key_alarm, vault
 from payments.accounts import stored_key
 from payments.models import AccountKey, ProviderAccount
 from payments.providers import registry
@@ -36,10 +37,7 @@ def open_account(
         provider,
         Account(account_no=account_no, live=live, settings=settings, keys=tuple(keys)),
     )
-    if confirm is False and provider.facts.tier == "hint":
-        raise Misconfigured(
-            f"{provider_name} signs nothing, so nothing moves before its API has confirmed it"
-        )
+    _check_confirm(provider, provider_name, confirm)
     account = ProviderAccount(
         merchant=merchant,
         provider=provider_name,
@@ -56,8 +54,10 @@ def open_account(
 
 
 @transaction.atomic(durable=True)
-def add_key(account: ProviderAccount, key: Key) -> AccountKey:
+def add_key(account: ProviderAccount, key: Key, *, now: datetime) -> AccountKey:
     """Give an account one more key, so that secrets can be rotated without a gap.
+
+    What was asked about a key of this id, because callbacks named it, is answered by it.
 
     Raises Misconfigured if the provider refuses the keys that the account then has, and
     IntegrityError if it has this one already.
@@ -74,7 +74,19 @@ def add_key(account: ProviderAccount, key: Key) -> AccountKey:
     )
     added = _row(account, key)
     _save(added)
+    key_alarm.answered(account, key.key_id, now=now)
     return added
+
+
+@transaction.atomic(durable=True)
+def set_confirm(account: ProviderAccount, confirm: bool | None) -> None:  # noqa: FBT001
+    """Say anew whether payments wait for the provider's API; None is the provider's default.
+
+    Raises Misconfigured where nothing is signed, so that they must wait.
+    """
+    _check_confirm(_known(account.provider), account.provider, confirm)
+    account.confirm = confirm
+    account.save(update_fields=["confirm"])
 
 
 def _known(provider_name: str) -> Provider:
@@ -96,6 +108,13 @@ def _check(provider: Provider, account: Account) -> None:
         if fact.needed and purpose not in given:
             raise Misconfigured(f"a key with purpose {purpose} is missing: {fact.what}")
     provider.check_settings(account)
+
+
+def _check_confirm(provider: Provider, provider_name: str, confirm: bool | None) -> None:  # noqa: FBT001
+    if confirm is False and provider.facts.tier == "hint":
+        raise Misconfigured(
+            f"{provider_name} signs nothing, so nothing moves before its API has confirmed it"
+        )
 
 
 def _row(account: ProviderAccount, key: Key) -> AccountKey:

@@ -1,11 +1,11 @@
 """Ask for the payments that nobody has told us of, on growing steps and within a budget.
 
 Callbacks get lost, and some providers give up. An order that waits is asked for at each account
-that may be paid for it; before it expires its provider is asked once more.
+that may be paid for it; before it expires its provider is asked once more. Providers that find no
+payment by the order's number are not asked, and hold nothing back.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -13,8 +13,8 @@ from django.db import connection
 
 from orders.models import Order
 from payments import asking
-from payments.asking import Reached
-from payments.clients.port import Answer
+from payments.asking import Reachable, Reached
+from payments.clients.port import Answer, FoundBy
 
 #: When a waiting order is asked for first, and how long after each question the next one comes;
 #: the last step repeats.
@@ -61,7 +61,7 @@ _NO_PAYMENT: Final = frozenset({Answer.NOT_FOUND, Answer.REFUSED})
 
 
 def poll(
-    reachable: Mapping[int, Reached],
+    reachable: Reachable,
     *,
     now: datetime,
     first_after: timedelta = FIRST_AFTER,
@@ -69,6 +69,7 @@ def poll(
 ) -> Counter[str]:
     """Ask for the orders whose turn it is; how many were answered how."""
     answered: Counter[str] = Counter()
+    reachable = asking.finding(reachable, FoundBy.ORDER_NO)
     values: dict[str, Any] = {
         "accounts": list(reachable),
         "before": now - first_after,
@@ -91,10 +92,8 @@ class BeforeClosing:
     An instance asks within one budget; what it cannot ask any more waits for the next run.
     """
 
-    def __init__(
-        self, reachable: Mapping[int, Reached], *, now: datetime, budget: int = BUDGET
-    ) -> None:
-        self._reachable = reachable
+    def __init__(self, reachable: Reachable, *, now: datetime, budget: int = BUDGET) -> None:
+        self._reachable = asking.finding(reachable, FoundBy.ORDER_NO)
         self._now = now
         self._budget = budget
 
@@ -144,7 +143,7 @@ def _ask(
         row = cursor.fetchone()
     if row is None:
         return None
-    answer = asking.ask(reached, txn_no="", order_no=order_no, now=now)
+    answer = asking.ask(reached, txn_no="", order_no=order_no, now=now).answer
     with connection.cursor() as cursor:
         cursor.execute(_ANSWER_SQL, [answer, row[0]])
     return answer

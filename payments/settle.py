@@ -8,6 +8,7 @@ from typing import Any
 from orders import paying
 from orders.lookup import OwedOrder, find_locked
 from orders.models import OrderStatus
+from payments import told_twice
 from payments.ledger import Payment
 from payments.models import ConflictReason
 
@@ -58,6 +59,10 @@ def settle(
         case OrderStatus.CLOSED:
             return ConflictReason.LATE_PAYMENT
         case OrderStatus.PAID | OrderStatus.REFUNDED:
+            if told_twice.may_be_one(
+                payee.merchant_id, payee.endpoint, payment.txn_no, present.paid_txn_no
+            ):
+                return ConflictReason.PERHAPS_TOLD_TWICE
             return ConflictReason.DUPLICATE_PAYMENT
         case OrderStatus.WAIT_PAY:
             # The update saw an uncommitted row that came back to WAIT_PAY; the lock is ours now.

@@ -1,7 +1,6 @@
 """The clock's errands in payments, and those of orders that must ask a provider."""
 
 from collections import Counter
-from functools import partial
 from typing import Any
 
 import structlog
@@ -10,7 +9,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from orders.expiry import expire_due
-from payments import asking, confirmations, polling
+from payments import asking, confirmations, polling, unanswered
+from payments.clients.choice import Choice
+from payments.models import ProviderAccount
 from payments.refunds import access, carry_out, recover
 from payments.refunds import sweep as refunds_sweep
 from payments.sweep import sweep
@@ -33,32 +34,38 @@ def sweep_parked(**_later: Any) -> None:
 @shared_task(name="payments.carry_out_refunds")
 def carry_out_refunds(**_later: Any) -> None:
     """Send the refunds that are due to their providers."""
-    now = timezone.now()
-    _log("refunds sent", carry_out.carry_out(partial(access.client_for, now=now), now=now))
+    _log("refunds sent", carry_out.carry_out(_client_for, now=timezone.now()))
 
 
 @shared_task(name="payments.recover_refunds")
 def recover_refunds(**_later: Any) -> None:
     """Ask about the refunds whose answer was lost or comes later."""
-    now = timezone.now()
-    _log("refunds asked about", recover.recover(partial(access.client_for, now=now), now=now))
+    _log("refunds asked about", recover.recover(_client_for, now=timezone.now()))
+
+
+def _client_for(account: ProviderAccount) -> Choice:
+    # A time for each refund: a signed one is good for minutes, and a run may take longer.
+    return access.client_for(account, now=timezone.now())
 
 
 @shared_task(name="payments.poll")
 def poll(**_later: Any) -> None:
     """Ask for payments that nobody has told us of, and for those that were only claimed."""
     now = timezone.now()
-    reachable = asking.reachable(now=now)
+    reachable = asking.reachable(clock=timezone.now)
     if reachable:
         _log("payments asked for", polling.poll(reachable, now=now))
         _log("claims asked about", confirmations.confirm_held(reachable, now=now))
+    handed_over = unanswered.hand_over(now=now)
+    if handed_over:
+        log.error("claims that nobody could confirm", handed_over=handed_over)
 
 
 @shared_task(name="orders.expire_orders")
 def expire_orders(**_later: Any) -> None:
     """Close the orders whose time has passed, when their providers know of no payment."""
     now = timezone.now()
-    may_close = polling.BeforeClosing(asking.reachable(now=now), now=now)
+    may_close = polling.BeforeClosing(asking.reachable(clock=timezone.now), now=now)
     closed = expire_due(now=now, may_close=may_close)
     if closed:
         log.info("orders_expired", closed=closed)

@@ -46,6 +46,8 @@ CONFLICT: Final[Mapping[str, str]] = {
 CONFIRMATION: Final[Mapping[str, str]] = {
     ConfirmationStatus.WAITING: "warning",
     ConfirmationStatus.CONFIRMED: "success",
+    ConfirmationStatus.REFUTED: "info",
+    ConfirmationStatus.UNANSWERED: "danger",
 }
 REFUND: Final[Mapping[str, str]] = {
     RefundStatus.REQUESTED: "info",

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.utils.safestring import SafeString
 
-from config.console import cells, colours, filters
+from config.console import cells, colours, filters, text
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from payments.models import Confirmation, Delivery
@@ -34,7 +34,10 @@ class ConfirmationScreen(ReadOnlyScreen):
                     ("shown_txn_no", "shown_status"),
                     ("order_no", "account_page"),
                     ("told_count", "first_told_at"),
-                    ("last_told_at", "confirmed_at"),
+                    ("last_told_at", "waiting_since"),
+                    ("confirmed_at", "refuted_at"),
+                    ("asks", "ask_at"),
+                    ("shown_why",),
                 )
             },
         ),
@@ -43,7 +46,11 @@ class ConfirmationScreen(ReadOnlyScreen):
     def sections(self, row: Confirmation) -> list[Section]:
         """The deliveries that claimed it."""
         told = {"account__id__exact": row.account_id, "q": row.txn_no}
-        return [Section("Deliveries", cells.list_of(Delivery, "All that told it", **told))]
+        sections = [Section("Deliveries", cells.list_of(Delivery, "All that told it", **told))]
+        if row.evidence:
+            answer, _ = text.from_bytes(bytes(row.evidence))
+            sections.append(Section("The answer that refuted it", cells.block(answer)))
+        return sections
 
     @admin.display(description="transaction")
     def shown_txn_no(self, row: Confirmation) -> SafeString | str:
@@ -54,6 +61,11 @@ class ConfirmationScreen(ReadOnlyScreen):
     def shown_status(self, row: Confirmation) -> SafeString | str:
         """Whether the provider has spoken."""
         return cells.label(row.status, colours.CONFIRMATION)
+
+    @admin.display(description="why")
+    def shown_why(self, row: Confirmation) -> str:
+        """What the provider answered last."""
+        return cells.words(row.why)
 
     @admin.display(description="account")
     def account_page(self, row: Confirmation) -> SafeString | str:

@@ -33,6 +33,12 @@ QUESTIONS: Final[Mapping[str, str]] = {
     "provider does not say what became of it: what do its own pages show?",
     ConflictReason.REVERSAL_EXCEEDS_PAYMENT: "{came} of payment {payment} went back, more than was "
     "left of {owed}: what has really moved?",
+    ConflictReason.PERHAPS_TOLD_TWICE: "Order {order} was paid by {paid_txn}, and {txn} tells of "
+    "{came}: a link or a checkout names no payment, so is this the same money or a second time?",
+    ConflictReason.UNCONFIRMED_PAYMENTS: "{claims} payments were claimed through {endpoint}, and "
+    "nobody could confirm them: what does the provider's own page show?",
+    ConflictReason.UNKNOWN_KEY: "Callbacks through {endpoint} name the key {key}, which is not "
+    "known here, and are refused: has the provider a new key?",
 }
 
 
@@ -135,5 +141,7 @@ def _words(expected: Side, received: Side) -> Mapping[str, str]:
         "paid_txn": _value("paid_txn_no")(expected),
         "endpoint": _value("endpoint")(received),
         "payment": _value("payment")(expected),
+        "claims": _value("claims")(received),
+        "key": _value("key_id")(received),
     }
     return {name: value or "(not stated)" for name, value in words.items()}

@@ -28,7 +28,7 @@ from orders.api.serializers import (
 )
 from orders.models import Order
 from orders.money import Money
-from orders.place import ExpiresInThePast, OnPlaced, OrderExists, place_here
+from orders.place import ExpiresInThePast, NoSuchEndpoint, OnPlaced, OrderExists, place_here
 
 
 class ApiView(APIView):
@@ -72,6 +72,8 @@ class OrdersView(ApiView):
             raise _order_exists(order_no, error) from error
         except ExpiresInThePast as error:
             raise ValidationError({"expires_at": ["This must be in the future."]}) from error
+        except NoSuchEndpoint as error:
+            raise ValidationError({"payable_through": [str(error)]}) from error
         headers = {REPLAYED_HEADER: "true"} if placed.repeated else None
         return Response(OrderSerializer(placed.order).data, status=201, headers=headers)
 

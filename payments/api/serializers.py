@@ -16,7 +16,8 @@ class NewRefundSerializer(StrictSerializer):
     refund_no = PatternField(
         ORDER_NO_PATTERN,
         mismatch="This must be 1 to 64 characters of A-Z a-z 0-9 _ . : -",
-        help_text="Your number of the refund; unique among your refunds.",
+        help_text="Your number of the refund; unique among your refunds. Some providers take "
+        "fewer characters: WeChat Pay no point and no colon.",
     )
     amount = AmountSerializer(
         required=False,

@@ -1,8 +1,11 @@
 """The merchants' calls about refunds: each reads its request and makes one call of the domain."""
 
+from functools import partial
+
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -29,6 +32,7 @@ from payments.refunds.request import (
     NotRefundable,
     RefundExceeds,
     RefundExists,
+    RefundNoNotTaken,
     enter,
 )
 
@@ -56,13 +60,15 @@ class OrderRefundsView(ApiView):
             requested = enter(
                 merchant=merchant_of(request),
                 asked=asked,
-                can_send=lambda account: client_for(account, now=now).why,
+                client_for=partial(client_for, now=now),
                 now=now,
             )
         except NoSuchOrder as error:
             raise Http404 from error
         except NotRefundable as error:
             raise Problem(problem_types.NOT_REFUNDABLE, str(error)) from error
+        except RefundNoNotTaken as error:
+            raise ValidationError({"refund_no": [str(error)]}) from error
         except RefundExceeds as error:
             raise Problem(problem_types.REFUND_EXCEEDS, f"{error.left} is left.") from error
         except RefundExists as error:

@@ -20,6 +20,7 @@ from orders.strict_json import StrictJsonError, identifier, required, text
 from payments.clients.answers import Refusal, described, refused
 from payments.clients.port import (
     Answer,
+    FoundBy,
     PaymentAnswer,
     RefundAnswer,
     RefundOrder,
@@ -32,6 +33,8 @@ from payments.providers.port import Account, Key
 from payments.providers.stated_money import AmountRule
 
 TEST_URL: Final = "https://checkout-test.adyen.com"
+#: Nothing: it answers no questions about payments.
+FOUND_BY: Final = frozenset[FoundBy]()
 VERSION: Final = "v71"
 _CREATED: Final = frozenset({200, 201})
 _AMOUNTS: Final = AmountRule("minor", EXPONENTS)

@@ -67,7 +67,7 @@ class Alipay:
         if text(found, "code") != SUCCESS:
             sub_code = text(found, "sub_code")
             answer = Answer.NOT_FOUND if sub_code == _NO_TRADE else Answer.UNKNOWN
-            return PaymentAnswer(answer=answer, why=_described(found))
+            return PaymentAnswer(answer=answer, raw=raw, why=_described(found))
         for name, number in asked.items():
             _require_same(found, name, number)
         return payment_answer(self._callback(found), raw)

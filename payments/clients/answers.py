@@ -9,6 +9,7 @@ from httpx2 import codes
 
 from payments.callback import Callback, Kind, Reading
 from payments.clients.port import Answer, PaymentAnswer, RefundAnswer
+from payments.clients.wire import Reply
 
 _CODE: Final = re.compile(r"[A-Za-z0-9_.:-]{1,60}", re.ASCII)
 #: What a payment's state answers.
@@ -31,14 +32,14 @@ class Refusal(Enum):
     REPEATED = auto()
     """This number may have been used already: what became of it is to be asked."""
     SPENT = auto()
-    """Nothing is left to refund: by a refund of this number, or finally."""
+    """Nothing is left to refund: by a refund of this number, perhaps not shown yet, or finally."""
 
 
 #: What a refusal answers; a repeated number answers what is found of it.
 _REFUND_ANSWERS: Final[Mapping[Refusal | None, Answer]] = {
     Refusal.FINAL: Answer.REFUSED,
     Refusal.MISSING: Answer.NOT_FOUND,
-    Refusal.SPENT: Answer.REFUSED,
+    Refusal.SPENT: Answer.NOT_FOUND,
 }
 
 
@@ -55,7 +56,11 @@ def refused(
         found = ask()
         if refusal is Refusal.REPEATED or found.answer is not Answer.NOT_FOUND:
             return found
-    return RefundAnswer(answer=_REFUND_ANSWERS.get(refusal, Answer.UNKNOWN), why=why)
+    return RefundAnswer(
+        answer=_REFUND_ANSWERS.get(refusal, Answer.UNKNOWN),
+        why=why,
+        is_spent=refusal is Refusal.SPENT,
+    )
 
 
 def is_refusal(status: int) -> bool:
@@ -79,11 +84,12 @@ def payment_answer(reading: Reading, raw: bytes) -> PaymentAnswer:
     return PaymentAnswer(answer=answer, callback=reading, raw=raw)
 
 
-def no_payment(status: int, code: str | None, missing: frozenset[str]) -> PaymentAnswer:
+def no_payment(reply: Reply, code: str | None, missing: frozenset[str]) -> PaymentAnswer:
     """What an error says of a payment: only a code of the provider's means that there is none."""
-    why = described(status, code)
-    found = is_refusal(status) and code in missing
-    return PaymentAnswer(answer=Answer.NOT_FOUND if found else Answer.UNKNOWN, why=why)
+    why = described(reply.status, code)
+    found = is_refusal(reply.status) and code in missing
+    answer = Answer.NOT_FOUND if found else Answer.UNKNOWN
+    return PaymentAnswer(answer=answer, raw=reply.body, why=why)
 
 
 def no_refund(status: int, code: str | None, missing: frozenset[str]) -> RefundAnswer:

@@ -11,7 +11,7 @@ from payments.clients import adyen, alipay, paypal, simulator, stripe, wechatpay
 from payments.clients.alipay_gateway import Gateway
 from payments.clients.careful import Careful
 from payments.clients.paypal_token import Tokens
-from payments.clients.port import Client
+from payments.clients.port import ANY_NUMBER, Client, FoundBy, NumberRule
 from payments.clients.wechatpay_v3_wire import SignedWire
 from payments.clients.wire import Patience, Wire
 from payments.providers.adyen import LIVE_PREFIX
@@ -21,6 +21,7 @@ from payments.providers.rsa_sign import private_key
 
 PATIENCE: Final = Patience()
 FOREVER: Final = timedelta.max
+EVERY_WAY: Final = frozenset(FoundBy)
 
 
 class Choice(NamedTuple):
@@ -29,13 +30,16 @@ class Choice(NamedTuple):
     `repeatable_for`: how long the provider surely takes the same refund number for the same
     refund. After that only asking is safe, not asking for the refund again. `tells_refunds`:
     whether it answers questions about refunds at all; if not, a lost answer is found by
-    repeating the refund within that time.
+    repeating the refund within that time. `found_by`: by what it finds payments; by nothing, if
+    it answers no questions about them. `refund_no`: which refund numbers it takes.
     """
 
     client: Client | None
     why: str = ""
     repeatable_for: timedelta = timedelta(0)
     tells_refunds: bool = True
+    found_by: frozenset[FoundBy] = EVERY_WAY
+    refund_no: NumberRule = ANY_NUMBER
 
 
 class _NoAccess(ValueError):
@@ -75,7 +79,14 @@ def choose(
         client = offer.make(_Access(account, now, patience))
     except (_NoAccess, Misconfigured) as error:
         return Choice(None, str(error))
-    return Choice(Careful(client), "", offer.repeatable_for, offer.tells_refunds)
+    return Choice(
+        Careful(client),
+        "",
+        offer.repeatable_for,
+        offer.tells_refunds,
+        offer.found_by,
+        offer.refund_no,
+    )
 
 
 def _stripe(access: _Access) -> Client:
@@ -126,13 +137,17 @@ class _Offer(NamedTuple):
     make: Callable[[_Access], Client]
     repeatable_for: timedelta
     tells_refunds: bool = True
+    found_by: frozenset[FoundBy] = EVERY_WAY
+    refund_no: NumberRule = ANY_NUMBER
 
 
 _OFFERS: Final[Mapping[str, _Offer]] = {
-    "adyen": _Offer(_adyen, timedelta(days=31), tells_refunds=False),
+    "adyen": _Offer(
+        _adyen, timedelta(days=31), tells_refunds=False, found_by=adyen.FOUND_BY
+    ),
     "alipay": _Offer(_alipay, FOREVER),
-    "paypal": _Offer(_paypal, timedelta(days=45)),
+    "paypal": _Offer(_paypal, timedelta(days=45), found_by=paypal.FOUND_BY),
     "simulator": _Offer(_simulator, FOREVER),
     "stripe": _Offer(_stripe, timedelta(hours=24)),
-    "wechatpay_v3": _Offer(_wechatpay_v3, FOREVER),
+    "wechatpay_v3": _Offer(_wechatpay_v3, FOREVER, refund_no=wechatpay_v3.REFUND_NO),
 }

@@ -28,6 +28,7 @@ from payments.clients.paypal_objects import NO_DECIMALS, code_in, payment_in, re
 from payments.clients.paypal_token import Tokens
 from payments.clients.port import (
     Answer,
+    FoundBy,
     PaymentAnswer,
     RefundAnswer,
     RefundOrder,
@@ -39,6 +40,8 @@ from payments.providers.port import Account
 
 LIVE_URL: Final = "https://api-m.paypal.com"
 TEST_URL: Final = "https://api-m.sandbox.paypal.com"
+#: By the merchant's order number alone nothing can be found.
+FOUND_BY: Final = frozenset({FoundBy.TXN_NO})
 STATEMENT_PAGES_MAX: Final = 100
 _OK: Final = frozenset({200, 201})
 _UNAUTHORIZED: Final = 401
@@ -73,7 +76,7 @@ class PayPal:
             raise Impossible("PayPal finds no payment by the merchant's order number")
         reply = self._get(f"/v2/payments/captures/{segment(txn_no)}")
         if reply.status not in _OK:
-            return no_payment(reply.status, code_in(reply.json), _MISSING)
+            return no_payment(reply, code_in(reply.json), _MISSING)
         _require_number(reply.json, txn_no)
         return payment_answer(payment_in(reply, self._account), reply.body)
 

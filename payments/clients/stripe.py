@@ -77,7 +77,7 @@ class Stripe:
             expanded = [("expand[]", "latest_charge")]
             reply = self._get(f"/v1/payment_intents/{segment(txn_no)}", expanded)
         if reply.status != _OK:
-            return no_payment(reply.status, code_in(reply.json), _MISSING)
+            return no_payment(reply, code_in(reply.json), _MISSING)
         return payment_answer(payment_in(reply.json, self._account), reply.body)
 
     def refund(self, order: RefundOrder) -> RefundAnswer:
@@ -156,10 +156,10 @@ class Stripe:
         query = [("query", words), _PAGE, ("expand[]", "data.latest_charge")]
         reply = self._get("/v1/payment_intents/search", query)
         if reply.status != _OK:
-            return no_payment(reply.status, code_in(reply.json), _MISSING)
+            return no_payment(reply, code_in(reply.json), _MISSING)
         found, _ = page_in(reply.json)
         if not found:
-            return PaymentAnswer(answer=Answer.NOT_FOUND, why="no PaymentIntent names this order")
+            return PaymentAnswer(answer=Answer.NOT_FOUND, raw=reply.body, why="no PaymentIntent names this order")
         # The first that was paid, as the newest come first; another one's own event tells of it.
         paid = [each for each in found if text(each, "status") == "succeeded"]
         chosen = paid[-1] if paid else found[0]

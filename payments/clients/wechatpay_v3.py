@@ -22,7 +22,13 @@ from urllib.parse import urlencode
 
 from orders.strict_json import required, text
 from payments.clients.answers import Refusal, described, no_payment, no_refund, refused
-from payments.clients.port import PaymentAnswer, RefundAnswer, RefundOrder, StatementUnavailable
+from payments.clients.port import (
+    NumberRule,
+    PaymentAnswer,
+    RefundAnswer,
+    RefundOrder,
+    StatementUnavailable,
+)
 from payments.clients.wechatpay_v3_objects import fen, payment_in, refund_in, require_same
 from payments.clients.wechatpay_v3_wire import SignedWire
 from payments.clients.wire import Impossible, segment
@@ -31,8 +37,10 @@ from payments.providers.wechatpay_v3_notice import DEFAULT_CURRENCY
 
 LIVE_URL: Final = "https://api.mch.weixin.qq.com"
 REASON_BYTES_MAX: Final = 80
-#: WeChat Pay's own rule; ours also allows a point and a colon.
-_REFUND_NO: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+#: WeChat Pay's own rule for an ``out_refund_no``; it also takes | * and @, which ours never have.
+REFUND_NO: Final = NumberRule(
+    re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII), "1 to 64 characters of A-Z a-z 0-9 _ -"
+)
 _OK: Final = 200
 _MISSING: Final = frozenset({"RESOURCE_NOT_EXISTS", "ORDER_NOT_EXIST", "ORDERNOTEXIST"})
 _REFUSALS: Final[Mapping[str, Refusal]] = {
@@ -61,7 +69,7 @@ class WechatPayV3:
             path = f"/v3/pay/transactions/{by}?{urlencode({'mchid': self._mchid})}"
         reply = self._wire.ask(path)
         if reply.status != _OK:
-            return no_payment(reply.status, text(reply.json, "code"), _MISSING)
+            return no_payment(reply, text(reply.json, "code"), _MISSING)
         found = reply.json
         asked, name = (txn_no, "transaction_id") if txn_no else (order_no, "out_trade_no")
         require_same(found, name, asked)
@@ -69,8 +77,8 @@ class WechatPayV3:
 
     def refund(self, order: RefundOrder) -> RefundAnswer:
         """Ask for it; the same number again is the same refund."""
-        if not _REFUND_NO.fullmatch(order.refund_no):
-            raise Impossible("WeChat Pay takes refund numbers of A-Z a-z 0-9 _ and - only")
+        if not REFUND_NO.allows(order.refund_no):
+            raise Impossible(f"WeChat Pay takes refund numbers of {REFUND_NO.words} only")
         body: dict[str, Any] = {
             "transaction_id": order.payment_txn_no,
             "out_refund_no": order.refund_no,

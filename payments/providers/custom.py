@@ -57,7 +57,11 @@ class Custom:
         """Refuse a scheme or a map that is not safe or cannot work, and unusable keys."""
         options = Options(account.settings, "settings")
         scheme = hmac_scheme(options.section("scheme"))
-        field_map(options.section("fields"))
+        if not field_map(options.section("fields")).order:
+            raise Misconfigured(
+                "settings.fields.order is missing: say where the order number stands, for without"
+                " it no payment finds its order"
+            )
         options.finish()
         for key in account.keys:
             if key.purpose == KEY_PURPOSE:

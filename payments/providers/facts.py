@@ -30,7 +30,8 @@ class Facts:
     moves nothing until the provider's API has confirmed it. `assurance` is how much a
     signature vouches for, as `port.Assurance` has it. `unsigned` names what a forger may
     change in a captured request. `evidence` says where these facts were read or tried.
-    `meanings` are the provider's events where no field map has them.
+    `meanings` are the provider's events where no field map has them. `nameless` begin the numbers
+    of links and checkouts that are told as paid without naming their payment.
     """
 
     title: str
@@ -51,3 +52,4 @@ class Facts:
     #: For the provider's API, which an account may go without.
     api_keys: tuple[KeyFact, ...] = ()
     meanings: Mapping[str, Meaning] = field(default_factory=dict)
+    nameless: tuple[str, ...] = ()

@@ -6,8 +6,8 @@ refused here.
 
 A snapshot event embeds its entity; a simple one has only its id, and a payment told that way
 moves nothing until Mollie's API has told the amount. A payment link that is paid does not name
-its payment: the transaction is the link, and a link that may be paid more than once is no proof
-of one payment. The order number is `metadata.order_id`; ``order`` names another field
+its payment, nor the payment its link: the transaction is the link, a person is asked where the
+payment is told as well, and a link that may be paid more than once is no proof of one payment. The order number is `metadata.order_id`; ``order`` names another field
 (``/_embedded/entity/description``, for payment links).
 https://docs.mollie.com/reference/webhooks-new
 """
@@ -39,6 +39,7 @@ FACTS: Final = Facts(
     source="https://docs.mollie.com/reference/webhooks-new",
     evidence="documentation; SDK 1.10 signs and verifies the samples",
     keys=(KeyFact("signature", "the webhook's signing secret"),),
+    nameless=("pl_",),
 )
 
 

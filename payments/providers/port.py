@@ -95,10 +95,14 @@ class Assurance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The request is authentic; `key_id` names the key that proved it."""
+    """The request is authentic; `key_id` names the key that proved it.
+
+    `opened_by` names the key that decrypted it, where that is another one.
+    """
 
     key_id: str
     assurance: Assurance = Assurance.WHOLE
+    opened_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

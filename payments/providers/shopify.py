@@ -36,7 +36,8 @@ FACTS: Final = Facts(
     retries="8 in 4 hours; then the subscription is deleted",
     acknowledgement="200 within 5 s",
     order="the order's name without #",
-    amount="total_price, in the shop's currency",
+    amount="current_total_price, plus what is overpaid; total_price where that is not stated; in "
+    "the shop's currency",
     refund="the refund's id; its amount is the sum of its successful transactions",
     settings="order",
     source="https://shopify.dev/docs/apps/build/webhooks",
@@ -69,6 +70,21 @@ def _complete_order(order: JsonObject) -> None:
     cancelled = at(order, "cancelled_at") is not None
     order["type"] = "orders/cancelled" if unpaid and cancelled else f"orders/{status}"
     order["name"] = (text(order, "name") or "").removeprefix("#")
+    _complete_amount(order)
+
+
+def _complete_amount(order: JsonObject) -> None:
+    """Say how much a paid order has brought: its price after edits, and what is overpaid by now.
+
+    `total_price` may still be the price before the edits. `total_outstanding` is below nought
+    where an edit after the payment made the order cheaper.
+    """
+    price, currency = json_amount(order, "current_total_price"), text(order, "currency")
+    outstanding = str(json_amount(order, "total_outstanding") or "")
+    if price is not None and currency is not None and outstanding.startswith("-"):
+        overpaid = from_major(outstanding.removeprefix("-"), currency)
+        price = _sum([from_major(price, currency), overpaid]).major
+    order["amount_paid"] = price
 
 
 def _complete_refund(refund: JsonObject) -> None:
@@ -101,7 +117,7 @@ _ORDER: Final = FieldMap(
     type=paths("/type"),
     transaction=paths("/id"),
     order=paths("/name"),
-    amount=paths("/total_price"),
+    amount=paths("/amount_paid", "/total_price"),
     amount_rule=MAJOR,
     currency=paths("/currency"),
     mode=ModeRule(paths("/test"), live=False, test=True),

@@ -80,6 +80,7 @@ FACTS: Final = Facts(
     evidence="documentation; SDK 16 signs and verifies the samples",
     keys=(KeyFact("signature", "the endpoint's signing secret, with its whsec_"),),
     meanings=MEANINGS,
+    nameless=("cs_",),
     api_keys=(KeyFact("api", "a secret or restricted API key", needed=False),),
 )
 

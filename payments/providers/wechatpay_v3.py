@@ -143,7 +143,8 @@ class WechatPayV3:
         try:
             envelope = parse(request.body)
             event_id = required(identifier(envelope, "id"), "id")
-            return [notice(envelope, opened(envelope, account.keys), event_id, account)]
+            resource, _ = opened(envelope, account.keys)
+            return [notice(envelope, resource, event_id, account)]
         except (StrictJsonError, NotMoney, Invalid, CannotOpen) as error:
             if event_id is None or not PROVIDER_ID.fullmatch(event_id):
                 event_id = sha256(request.body).hexdigest()
@@ -160,11 +161,11 @@ class WechatPayV3:
 def _openable(body: bytes, account: Account, key: Key) -> Verdict:
     """The verdict on a signed body; one that no APIv3 key opens must come again."""
     try:
-        opened(parse(body), account.keys)
+        _, opener = opened(parse(body), account.keys)
     except OtherAlgorithm:
         return Rejected(Reason.METHOD_UNSUPPORTED)
     except CannotOpen:
         return UnknownKey(APIV3_KEY)
     except StrictJsonError:  # whoever reads it says what is wrong
-        pass
-    return Verified(key.key_id)
+        return Verified(key.key_id)
+    return Verified(key.key_id, opened_by=opener.key_id)

@@ -39,8 +39,8 @@ def check_decryption_key(key: Key) -> None:
         )
 
 
-def opened(envelope: object, keys: Iterable[Key]) -> Any:
-    """The decrypted resource as JSON.
+def opened(envelope: object, keys: Iterable[Key]) -> tuple[Any, Key]:
+    """The decrypted resource as JSON, and the key that opened it.
 
     Raises StrictJsonError if the resource or its content has another form, OtherAlgorithm, and
     CannotOpen.
@@ -60,7 +60,7 @@ def opened(envelope: object, keys: Iterable[Key]) -> Any:
             plain = AESGCM(key.material).decrypt(nonce, sealed, associated)
         except (InvalidTag, ValueError):  # ValueError: not a key; check_settings reports it
             continue
-        return parse(plain)
+        return parse(plain), key
     raise CannotOpen("no configured APIv3 key opens the resource")
 
 

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
-from django.db import transaction
+from django.db import connection, transaction
 
 from payments import conflicts
-from payments.clients.port import Answer, RefundAnswer
+from payments.clients.port import VISIBILITY_WINDOW, Answer, RefundAnswer
 from payments.models import ConflictReason, ProviderTransaction, Refund
 from payments.refunds import lifecycle, room, settling
 from payments.refunds.lifecycle import Claim
@@ -20,9 +20,16 @@ log = structlog.get_logger(__name__)
 
 #: After so many answers that say nothing, about an hour, a person is told; asking goes on.
 ASKS_BEFORE_DOUBT: Final = 10
+#: A refund that was sent this long ago and is still only accepted: a person is told, once, and
+#: asking goes on. Banks may take days over one; longer than this something is stuck.
+PENDING_BEFORE_DOUBT: Final = timedelta(days=3)
 _WAIT_FIRST: Final = timedelta(seconds=5)
 _WAIT_MAX: Final = timedelta(hours=1)
 _WAIT_ACCEPTED: Final = timedelta(minutes=5)
+
+_SENT_BEFORE_SQL: Final = """
+    SELECT first_sent_at <= clock_timestamp() - %s FROM payments_refund WHERE id = %s
+"""
 
 LOST: Final = "LOST"
 """What is said of an owner who came too late."""
@@ -37,13 +44,10 @@ def record(claim: Claim, answer: RefundAnswer, *, now: datetime) -> str:
         case Answer.REFUSED:
             done = _refused(claim, answer, now=now)
         case Answer.PENDING:
-            done = lifecycle.ask_later(
-                claim,
-                _WAIT_ACCEPTED,
-                why=answer.why,
-                heard=True,
-                provider_refund_no=answer.provider_refund_no,
-            )
+            done = _accepted(claim, answer, now=now)
+        case Answer.NOT_FOUND if answer.is_spent and _sent_before(claim, VISIBILITY_WINDOW):
+            # Ours would be shown by now: what is left was spent by others.
+            done = _refused(claim, answer, now=now)
         case Answer.NOT_FOUND | Answer.UNKNOWN:
             done = not_known(claim, why=answer.why, now=now)
     return str(answer.answer) if done else LOST
@@ -63,6 +67,30 @@ def not_known(claim: Claim, *, why: str, now: datetime) -> bool:
         return False
     _ask_if_long(claim, why=why, now=now)
     return True
+
+
+def _accepted(claim: Claim, answer: RefundAnswer, *, now: datetime) -> bool:
+    """The provider knows of it and has not done it: ask again, and after days a person too."""
+    if not lifecycle.ask_later(
+        claim,
+        _WAIT_ACCEPTED,
+        why=answer.why,
+        heard=True,
+        provider_refund_no=answer.provider_refund_no,
+    ):
+        return False
+    if _sent_before(claim, PENDING_BEFORE_DOUBT):
+        why = f"accepted, and not done after {PENDING_BEFORE_DOUBT.days} days: {answer.why}"
+        _ask_a_person(claim.refund_id, why=why, asks=claim.asks + 1, now=now)
+    return True
+
+
+def _sent_before(claim: Claim, ago: timedelta) -> bool:
+    """Whether it was sent for the first time longer ago than that, by the database's clock."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SENT_BEFORE_SQL, [ago, claim.refund_id])
+        row = cursor.fetchone()
+    return bool(row and row[0])
 
 
 def _ask_if_long(claim: Claim, *, why: str, now: datetime) -> None:
@@ -136,7 +164,8 @@ def _open_doubt(
         order_id=refund.order_id,
         transaction_id=payment.pk,
     )
-    conflicts.open_conflict(
+    opened = conflicts.open_conflict(
         case, merchant_id=payment.merchant_id, merchant_code=payment.merchant.code, now=now
     )
-    log.error("refund in doubt", refund_id=refund.pk, asks=asks)
+    if opened is not None:
+        log.error("refund in doubt", refund_id=refund.pk, asks=asks)

@@ -9,14 +9,12 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Final
 
-from payments.clients.port import Answer
+from payments.clients.port import VISIBILITY_WINDOW, Answer
 from payments.refunds import answers, asking, lifecycle
 from payments.refunds.asking import ClientFor, Said
 from payments.refunds.carry_out import LEASE, RUN_MAX
 from payments.refunds.lifecycle import Claim
 
-#: Within this time every provider shows a refund that it has accepted.
-VISIBILITY_WINDOW: Final = timedelta(minutes=10)
 SENT_AGAIN: Final = "SENT_AGAIN"
 
 

@@ -1,6 +1,5 @@
 """Ask for a refund: the room is reserved and the refund recorded, or neither."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -9,6 +8,8 @@ from django.db import connection, transaction
 
 from orders.models import Merchant, Order
 from orders.money import Money
+from payments.clients.choice import Choice
+from payments.clients.port import NumberRule
 from payments.models import (
     Disposition,
     ProviderAccount,
@@ -17,6 +18,7 @@ from payments.models import (
     TransactionKind,
 )
 from payments.refunds import events, room
+from payments.refunds.asking import ClientFor
 
 # Inserted without its amount's room first: the unique number decides who asks, then the room.
 _INSERT_SQL: Final = """
@@ -31,16 +33,19 @@ _INSERT_SQL: Final = """
 """
 
 
-#: Why refunds of this account could not be sent to its provider; empty if they can.
-CanSend = Callable[[ProviderAccount], str]
-
-
 class NoSuchOrder(LookupError):
     """The merchant has no order of this number."""
 
 
 class NotRefundable(Exception):
     """There is no payment that this could give back; the message says why."""
+
+
+class RefundNoNotTaken(ValueError):
+    """The payment's provider takes no refund numbers of this form; nothing was recorded."""
+
+    def __init__(self, endpoint: str, rule: NumberRule) -> None:
+        super().__init__(f"{endpoint} takes {rule.words} only.")
 
 
 class RefundExceeds(Exception):
@@ -78,21 +83,26 @@ class Requested:
     repeated: bool
 
 
+def _any_client(_: ProviderAccount) -> Choice:
+    return Choice(None)
+
+
 @transaction.atomic(durable=True)
 def request(
-    *, merchant: Merchant, asked: Asked, now: datetime, can_send: CanSend = lambda _: ""
+    *, merchant: Merchant, asked: Asked, now: datetime, client_for: ClientFor = _any_client
 ) -> Requested:
     """`enter` in a transaction of its own."""
-    return enter(merchant=merchant, asked=asked, now=now, can_send=can_send)
+    return enter(merchant=merchant, asked=asked, now=now, client_for=client_for)
 
 
 def enter(
-    *, merchant: Merchant, asked: Asked, now: datetime, can_send: CanSend = lambda _: ""
+    *, merchant: Merchant, asked: Asked, now: datetime, client_for: ClientFor = _any_client
 ) -> Requested:
     """Reserve the room and record the refund, in the caller's transaction; it is sent later.
 
-    The same number with the same content is the same refund. Raises NoSuchOrder, NotRefundable,
-    RefundExceeds, and RefundExists.
+    The same number with the same content is the same refund. `client_for` says why refunds of an
+    account cannot be sent, and which numbers they may have. Raises NoSuchOrder, NotRefundable,
+    RefundNoNotTaken, RefundExceeds, and RefundExists.
     """
     known = _find(merchant, asked.refund_no)
     if known is not None:
@@ -104,9 +114,11 @@ def enter(
     known = _find(merchant, asked.refund_no)
     if known is not None:  # Asked for by whoever held the payment until now: its room is taken.
         return _repeated(known, asked)
-    hindrance = can_send(payment.account)
-    if hindrance:
-        raise NotRefundable(f"{payment.account.endpoint}: {hindrance}.")
+    way = client_for(payment.account)
+    if way.why:
+        raise NotRefundable(f"{payment.account.endpoint}: {way.why}.")
+    if not way.refund_no.allows(asked.refund_no):
+        raise RefundNoNotTaken(payment.account.endpoint, way.refund_no)
     money = _money(payment, asked)
     refund_id = _insert(payment, order, asked, money, now=now)
     if refund_id is None:

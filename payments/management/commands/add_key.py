@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from payments.management.key_arguments import add_material_arguments, one_key
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             return
         try:
             key = one_key(provider, options)
-            add_key(account, key)
+            add_key(account, key, now=timezone.now())
         except (Misconfigured, Undecryptable) as error:
             raise CommandError(str(error)) from error
         except IntegrityError as error:
