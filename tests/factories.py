@@ -180,6 +180,7 @@ class ConfirmationFactory(DjangoModelFactory[Confirmation]):
     txn_no = factory.Sequence(lambda number: f"pay_{number}")
     first_told_at = CREATED_AT
     last_told_at = CREATED_AT
+    waiting_since = CREATED_AT
 
 
 class ConflictFactory(DjangoModelFactory[Conflict]):

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from config.simulator import predicted
+from config.simulator import orders, predicted
 from config.simulator.comparison import Comparison
 from config.simulator.findings import Findings
 from config.simulator.our_accounts import PROVIDER
@@ -41,12 +41,12 @@ def _look(store: Store, *, final: bool) -> Findings:
         provider=PROVIDER, active=True, live=False
     ).order_by("pk"):
         books = predicted.payments(store, account.account_no)
-        ours = read(account)
+        ours = read(account, {payment.order_no for payment in books.values()})
         for payment in books.values():
             findings.compared += 1
             Comparison(findings, ours, payment, final=final).run()
-        for sentence in _invented(books, ours):
-            findings.differences.append(sentence)
+        findings.differences += _invented(books, ours)
+        findings.differences += orders.compare(books, ours)
         for refund_no, count in counters(store, account.account_no).items():
             if count["executed"] > 1:
                 findings.differences.append(f"refund {refund_no} was carried out more than once")

@@ -1,5 +1,6 @@
 """Compare one payment, and what has gone back of it, with what the database says."""
 
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -10,6 +11,8 @@ from orders.models import PAID_STATUSES, Order, OrderStatus
 from payments.models import Disposition, ProviderTransaction, RefundStatus
 
 _NOT_USED: Final[AbstractSet[str]] = {Disposition.HELD, Disposition.RETURNED}
+_REFUNDED: Final = frozenset({"succeeded"})
+_CHARGED_BACK: Final = frozenset({"opened", "lost"})
 
 
 class Comparison:
@@ -71,6 +74,7 @@ class Comparison:
         )
 
     def _compare_room(self, row: ProviderTransaction) -> None:
+        """What has gone back must be what the books say, apart from what is open or on its way."""
         expected = (self._payment.refunded_minor, self._payment.charged_back_minor)
         found = (row.refunded_minor, row.charged_back_minor)
         if found == expected:
@@ -79,11 +83,27 @@ class Comparison:
             f"{self._name} has {expected[0]} refunded and {expected[1]} charged back,"
             f" and there {found[0]} and {found[1]}"
         )
-        if self._ours.asks_about(self._payment):
+        asked = self._is_explained(row, self._ours.asks_about)
+        if asked:
             self._findings.asked.append(sentence)
         else:
-            is_told = self._final or self._payment.is_all_told
-            self._findings.missing(sentence, is_told=is_told)
+            open_ = self._is_explained(
+                row, lambda one: self._ours.asks_about(one) or not self._is_due(one)
+            )
+            self._findings.missing(sentence, is_told=not open_)
+
+    def _is_explained(self, row: ProviderTransaction, is_open: Callable[[Thing], bool]) -> bool:
+        """Whether the amounts are right if each open thing counts or does not.
+
+        A refund counts wholly or not at all; a dispute takes what there is of the payment.
+        """
+        refunds, disputes = self._payment.refunds, self._payment.disputes
+        possible = {_certain(refunds, _REFUNDED, is_open)}
+        for one in filter(is_open, refunds):
+            possible |= {total + one.money.amount_minor for total in possible}
+        least = _certain(disputes, _CHARGED_BACK, is_open)
+        most = least + sum(one.money.amount_minor for one in filter(is_open, disputes))
+        return row.refunded_minor in possible and least <= row.charged_back_minor <= most
 
     def _compare_refund(self, refund: Thing) -> None:
         ours = self._ours.refunds.get(refund.refund_no)
@@ -96,7 +116,7 @@ class Comparison:
         if ours.status == wanted and ours.money == refund.money:
             return
         sentence = f"refund {refund.refund_no} {refund.status}, and there it is {ours.status}"
-        if self._ours.asks_about(self._payment):
+        if self._ours.asks_about(refund):
             self._findings.asked.append(sentence)
         else:
             self._findings.missing(sentence, is_told=self._is_due(refund))
@@ -106,3 +126,12 @@ class Comparison:
 
     def _differs(self, sentence: str) -> None:
         self._findings.differences.append(f"{self._name} {sentence}")
+
+
+def _certain(
+    things: Sequence[Thing], counting: AbstractSet[str], is_open: Callable[[Thing], bool]
+) -> int:
+    """What those count for whose state is not open."""
+    return sum(
+        one.money.amount_minor for one in things if one.status in counting and not is_open(one)
+    )

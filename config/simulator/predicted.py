@@ -41,11 +41,6 @@ class Payment:
             one.money.amount_minor for one in self.disputes if one.status in {"opened", "lost"}
         )
 
-    @property
-    def is_all_told(self) -> bool:
-        """Whether nothing about it is on its way."""
-        return all(one.is_told for one in (self.itself, *self.refunds, *self.disputes))
-
 
 _TOLD_SQL: Final = """
     SELECT DISTINCT subject, type FROM callbacks

@@ -142,9 +142,7 @@ class _Offer(NamedTuple):
 
 
 _OFFERS: Final[Mapping[str, _Offer]] = {
-    "adyen": _Offer(
-        _adyen, timedelta(days=31), tells_refunds=False, found_by=adyen.FOUND_BY
-    ),
+    "adyen": _Offer(_adyen, timedelta(days=31), tells_refunds=False, found_by=adyen.FOUND_BY),
     "alipay": _Offer(_alipay, FOREVER),
     "paypal": _Offer(_paypal, timedelta(days=45), found_by=paypal.FOUND_BY),
     "simulator": _Offer(_simulator, FOREVER),

@@ -65,7 +65,9 @@ class Simulator:
         if reply.status not in _OK:
             return no_payment(reply, _code(reply), _NO_PAYMENT)
         if not found:
-            return PaymentAnswer(answer=Answer.NOT_FOUND, raw=reply.body, why="no payment of this order")
+            return PaymentAnswer(
+                answer=Answer.NOT_FOUND, raw=reply.body, why="no payment of this order"
+            )
         paid = [each for each in found if text(each, "type") == "payment.succeeded"]
         return self._payment(paid[0] if paid else found[-1], reply.body)
 

@@ -159,7 +159,9 @@ class Stripe:
             return no_payment(reply, code_in(reply.json), _MISSING)
         found, _ = page_in(reply.json)
         if not found:
-            return PaymentAnswer(answer=Answer.NOT_FOUND, raw=reply.body, why="no PaymentIntent names this order")
+            return PaymentAnswer(
+                answer=Answer.NOT_FOUND, raw=reply.body, why="no PaymentIntent names this order"
+            )
         # The first that was paid, as the newest come first; another one's own event tells of it.
         paid = [each for each in found if text(each, "status") == "succeeded"]
         chosen = paid[-1] if paid else found[0]

@@ -6,8 +6,9 @@ refused here.
 
 A snapshot event embeds its entity; a simple one has only its id, and a payment told that way
 moves nothing until Mollie's API has told the amount. A payment link that is paid does not name
-its payment, nor the payment its link: the transaction is the link, a person is asked where the
-payment is told as well, and a link that may be paid more than once is no proof of one payment. The order number is `metadata.order_id`; ``order`` names another field
+its payment, nor the payment its link: the transaction is the link, and where the payment is told
+as well a person is asked whether they are one. A link that may be paid more than once is no proof
+of one payment. The order number is `metadata.order_id`; ``order`` names another field
 (``/_embedded/entity/description``, for payment links).
 https://docs.mollie.com/reference/webhooks-new
 """

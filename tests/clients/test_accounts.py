@@ -62,14 +62,16 @@ def test_an_api_key_is_told_to_be_used_and_an_older_one_to_be_superfluous() -> N
             Key("old", "api", b"sk_live_old"),
         ],
     )
-    add_key(account, Key("later", "api", b"sk_live_later", not_before=NOW + timedelta(days=1)))
+    add_key(
+        account, Key("later", "api", b"sk_live_later", not_before=NOW + timedelta(days=1)), now=NOW
+    )
 
     def advice() -> dict[str, str]:
         return {line.key.key_id: line.advice for line in report(account, now=NOW)}
 
     assert advice()["old"] == "used for the provider's API"
     assert advice()["later"] == "begins later"
-    add_key(account, Key("new", "api", b"sk_live_new"))
+    add_key(account, Key("new", "api", b"sk_live_new"), now=NOW)
     assert advice()["old"] == "safe to retire: a newer key is used"
     assert advice()["new"] == "used for the provider's API"
     assert advice()["first"] == "has verified nothing yet"

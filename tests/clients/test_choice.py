@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from payments.clients.choice import FOREVER, choose
+from payments.clients.port import Answer, FoundBy
 from payments.providers.port import Account, Key, Misconfigured
 from payments.providers.registry import PROVIDERS
 from tests.clients.cases import CASES, NOW, Case
@@ -105,7 +106,7 @@ def test_the_newest_key_that_is_valid_now_is_used(case: Case) -> None:
 
 
 def test_how_long_a_refund_may_be_repeated_is_known_for_each_provider() -> None:
-    told = {case.name: choose(case.name, live(case), now=NOW)[2:] for case in LIVE_CASES}
+    told = {case.name: choose(case.name, live(case), now=NOW)[2:4] for case in LIVE_CASES}
     assert told == {
         "adyen": (timedelta(days=31), False),
         "alipay": (FOREVER, True),
@@ -113,6 +114,27 @@ def test_how_long_a_refund_may_be_repeated_is_known_for_each_provider() -> None:
         "stripe": (timedelta(hours=24), True),
         "wechatpay_v3": (FOREVER, True),
     }
+
+
+def test_each_client_says_by_what_it_finds_payments_and_answers_by_nothing_else(
+    case: Case,
+) -> None:
+    chosen = choose(case.name, case.account("http://127.0.0.1:9"), now=NOW)
+    assert chosen.found_by == {
+        "adyen": frozenset(),
+        "paypal": {FoundBy.TXN_NO},
+    }.get(case.name, {FoundBy.TXN_NO, FoundBy.ORDER_NO})
+    assert chosen.client is not None
+    if FoundBy.ORDER_NO not in chosen.found_by:
+        said = chosen.client.query_payment(txn_no="", order_no="A-1")
+        assert said.answer is Answer.UNKNOWN
+
+
+@pytest.mark.parametrize("number", ["A.1", "A:1", "A_1-b", "x" * 64])
+def test_each_client_says_which_refund_numbers_it_takes(case: Case, number: str) -> None:
+    chosen = choose(case.name, case.account("http://127.0.0.1:9"), now=NOW)
+    is_odd = case.name == "wechatpay_v3" and not {".", ":"}.isdisjoint(number)
+    assert chosen.refund_no.allows(number) == (not is_odd)
 
 
 def test_what_the_cases_use_is_what_an_account_may_be_given(case: Case) -> None:

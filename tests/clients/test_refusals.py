@@ -20,7 +20,9 @@ FINAL: Final = (
     ("paypal", "REFUND_TIME_LIMIT_EXCEEDED"),
     ("paypal", "REFUND_NOT_ALLOWED"),
     ("adyen", "138"),
-    # Nothing is left of the payment, and none of its refunds is ours.
+)
+#: Nothing is left of the payment, and none of its refunds that are shown is ours.
+SPENT: Final = (
     ("stripe", "charge_already_refunded"),
     ("paypal", "CAPTURE_FULLY_REFUNDED"),
     ("paypal", "REFUND_AMOUNT_EXCEEDED"),
@@ -80,6 +82,15 @@ def test_a_code_that_is_documented_as_final_refuses(asked: Asked) -> None:
     assert answer.answer is Answer.REFUSED
     assert "Doe" not in answer.why
     assert "张三" not in answer.why
+    assert api.executed == []
+
+
+@each(SPENT)
+def test_a_spent_payment_is_no_refusal_yet_for_ours_may_not_be_shown(asked: Asked) -> None:
+    api, client, case = asked
+    answer = client.refund(case.order())
+    assert (answer.answer, answer.is_spent) == (Answer.NOT_FOUND, True)
+    assert answer.why
     assert api.executed == []
 
 

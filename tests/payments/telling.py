@@ -4,10 +4,13 @@ import itertools
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db import connection
+
 from orders.money import Money
 from payments.accounts import find_endpoint
 from payments.callback import Callback, Kind, Reading
 from payments.deliveries import Intake
+from payments.held import WAITING_MAX
 from payments.models import ProviderAccount
 from payments.providers.port import SignedRequest
 from payments.receive import Verdict, receive
@@ -51,3 +54,15 @@ def tell_one(account: ProviderAccount, reading: Reading, *, now: datetime = NOW)
     """Deliver one request that carries one reading."""
     (verdict,) = tell(account, reading, now=now)
     return verdict
+
+
+def fill(account: ProviderAccount) -> None:
+    """As many hints as may wait, `tr_waits1` and so on."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO payments_confirmation (account_id, merchant_id, txn_no, order_no, status,"
+            " told_count, first_told_at, last_told_at, waiting_since)"
+            " SELECT %s, %s, 'tr_waits' || n, '', 'WAITING', 1, %s, %s, %s"
+            " FROM generate_series(1, %s) n",
+            [account.pk, account.merchant_id, NOW, NOW, NOW, WAITING_MAX],
+        )

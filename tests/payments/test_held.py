@@ -20,7 +20,7 @@ from payments.models import (
 from payments.providers.port import Assurance
 from payments.receive import Verdict, receive
 from tests.factories import OrderFactory, ProviderAccountFactory
-from tests.payments.telling import NOW, callback, intake, tell_one
+from tests.payments.telling import NOW, callback, fill, intake, tell_one
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -122,17 +122,7 @@ def test_an_answer_that_is_no_payment_confirms_nothing_and_the_payment_can_still
 
 
 def test_what_is_signed_is_held_however_many_wait(account: ProviderAccount, order: Order) -> None:
-    waiting = [
-        Confirmation(
-            account=account,
-            merchant=account.merchant,
-            txn_no=f"waits_{number}",
-            first_told_at=NOW,
-            last_told_at=NOW,
-        )
-        for number in range(held.WAITING_MAX)
-    ]
-    Confirmation.objects.bulk_create(waiting, batch_size=1000)
+    fill(account)
     hint = replace(intake(account), assurance=Assurance.NONE)
     with pytest.raises(held.TooManyHeld):
         receive(hint, [callback(txn_no="hinted")])

@@ -9,7 +9,9 @@ from django.core.management import call_command
 from payments import key_use
 from payments.accounts import Endpoint, find_endpoint
 from payments.key_report import report
-from payments.models import AccountKey, ProviderAccount, UnknownKeySighting
+from payments.models import AccountKey, Conflict, ProviderAccount, UnknownKeySighting
+from payments.opening import add_key
+from payments.providers.port import Key
 from tests.factories import AccountKeyFactory, ProviderAccountFactory
 from tests.payments.telling import NOW
 
@@ -121,3 +123,50 @@ def test_the_command_shows_keys_and_unknown_ones(account: ProviderAccount) -> No
     assert str(account) in out.getvalue()
     assert account.keys.get().key_id in out.getvalue()
     assert "PUB_KEY_ID_9" in out.getvalue()
+
+
+def test_an_unknown_key_asks_a_person_once_a_day(account: ProviderAccount) -> None:
+    endpoint = endpoint_of(account)
+    for hours in (0, 1, 2, 25):
+        key_use.sighted(endpoint, "PUB_KEY_ID_9", now=NOW + timedelta(hours=hours))
+
+    asked = Conflict.objects.order_by("pk")
+    assert [(one.reason, one.severity, one.status) for one in asked] == [
+        ("UNKNOWN_KEY", "PAGE", "OPEN")
+    ] * 2
+    assert asked[0].received == {"endpoint": account.endpoint, "key_id": "PUB_KEY_ID_9"}
+    assert account.keys.get().key_id in asked[0].expected["known_keys"]
+
+
+def test_strangers_who_name_many_keys_ask_no_more_than_are_remembered(
+    account: ProviderAccount,
+) -> None:
+    endpoint = endpoint_of(account)
+    for number in range(key_use.SIGHTINGS_MAX + 10):
+        key_use.sighted(endpoint, f"nonsense-{number}", now=NOW)
+
+    assert Conflict.objects.count() == key_use.SIGHTINGS_MAX + 1
+    others = Conflict.objects.order_by("-pk")[0]
+    assert others.received["key_id"] == "(others)"
+
+
+def test_adding_the_key_answers_what_was_asked_about_it(account: ProviderAccount) -> None:
+    endpoint = endpoint_of(account)
+    key_use.sighted(endpoint, "second", now=NOW)
+    key_use.sighted(endpoint, "third", now=NOW)
+
+    add_key(account, Key("second", "signature", b"whsec_tests_second_4Jx9Qw2Lm7Rk"), now=NOW)
+
+    states = {one.received["key_id"]: one.status for one in Conflict.objects.all()}
+    assert states == {"second": "RESOLVED", "third": "OPEN"}
+
+
+def test_what_opens_a_notification_is_noted_too(account: ProviderAccount) -> None:
+    endpoint = endpoint_of(account)
+    opener = AccountKeyFactory.create(account=account, purpose="decryption")
+    for seconds in (0, 30, 61):
+        key_use.opened(endpoint, opener.key_id, now=NOW + timedelta(seconds=seconds))
+
+    opener.refresh_from_db()
+    assert opener.last_used_at == NOW + timedelta(seconds=61)
+    assert account.keys.exclude(pk=opener.pk).get().last_used_at is None

@@ -9,8 +9,8 @@ from django.db import connection
 from config.simulator import check
 from config.simulator.findings import Findings
 from orders.models import Order
-from payments.models import ProviderAccount, ProviderTransaction
-from tests.factories import OrderFactory
+from payments.models import ProviderAccount, ProviderTransaction, Refund
+from tests.factories import ConflictFactory, OrderFactory, RefundFactory
 from tests.simulator.running import Simulator, until
 
 Ours = tuple[Simulator, ProviderAccount]
@@ -99,29 +99,111 @@ def _count_twice(number: str) -> None:
     rows.update(refund_reserved_minor=198, refunded_minor=198)
 
 
+def _refund_the_order(_: str) -> None:
+    Order.objects.filter(order_no="O-1").update(refunded_minor=99)
+
+
+def _call_it_refunded(_: str) -> None:
+    Order.objects.filter(order_no="O-1").update(status="REFUNDED")
+
+
+def _pay_by_another(_: str) -> None:
+    Order.objects.filter(order_no="O-1").update(paid_txn_no="pay_never")
+
+
 @pytest.mark.parametrize(
-    ("plant", "sentence"),
+    ("plant", "sentences"),
     [
-        (_lose, "payment {0} of order O-1 is not in the database"),
-        (_invent, "the database has a PAYMENT pay_invented that never was"),
-        (_reopen, "payment {0} of order O-1 is APPLIED there, and the order is WAIT_PAY"),
-        (_hold, "payment {0} of order O-1 is HELD there, and the order is PAID"),
-        (_alter, "payment {0} of order O-1 is 1100 USD for O-1 there"),
+        (_lose, ["payment {0} of order O-1 is not in the database"]),
+        (_invent, ["the database has a PAYMENT pay_invented that never was"]),
+        (_reopen, ["payment {0} of order O-1 is APPLIED there, and the order is WAIT_PAY"]),
+        (
+            _hold,
+            [
+                "payment {0} of order O-1 is HELD there, and the order is PAID",
+                "payment {0} of order O-1 is HELD, and nobody was asked",
+            ],
+        ),
+        (_alter, ["payment {0} of order O-1 is 1100 USD for O-1 there"]),
         (
             _count_twice,
-            "payment {0} of order O-1 has 0 refunded and 0 charged back, and there 198 and 0",
+            [
+                "payment {0} of order O-1 has 0 refunded and 0 charged back, and there 198 and 0",
+                "order O-1 has 0 refunded, and its payment 198",
+            ],
+        ),
+        (_refund_the_order, ["order O-1 has 99 refunded, and its payment 0"]),
+        (_call_it_refunded, ["order O-1 is REFUNDED with 0 refunded"]),
+        (
+            _pay_by_another,
+            [
+                "payment {0} of order O-1 is APPLIED there, and the order is PAID",
+                "order O-1 is PAID by pay_never, which was never paid",
+            ],
         ),
     ],
 )
 def test_a_planted_difference_is_found(
-    ours: Ours, plant: Callable[[str], None], sentence: str
+    ours: Ours, plant: Callable[[str], None], sentences: list[str]
 ) -> None:
     number = paid(ours)
     assert compare(ours[0]).differences == []
 
     plant(number)
 
-    assert compare(ours[0]).differences == [sentence.format(number)]
+    assert compare(ours[0]).differences == [sentence.format(number) for sentence in sentences]
+
+
+def test_an_open_question_explains_its_own_refund_and_nothing_else(ours: Ours) -> None:
+    simulator, _ = ours
+    number = paid(ours)
+    first, second = (
+        simulator.refund(number, None, amount)[1]["refund"]["id"] for amount in (99, 500)
+    )
+    simulator.wait_until_sent(number)
+    questioned = ProviderTransaction.objects.get(txn_no=first)
+    ConflictFactory.create(
+        reason="REVERSAL_EXCEEDS_PAYMENT", transaction=questioned, subject="transaction:planted"
+    )
+    rows = ProviderTransaction.objects.filter(txn_no=number)
+
+    def counted(refunded_minor: int) -> Findings:
+        rows.update(refund_reserved_minor=refunded_minor, refunded_minor=refunded_minor)
+        Order.objects.filter(order_no="O-1").update(refunded_minor=refunded_minor)
+        return compare(simulator, final=True)
+
+    assert (counted(599).differences, counted(599).asked) == ([], [])
+    without_it = counted(500)
+    assert (without_it.differences, len(without_it.asked)) == ([], 1)
+    for wrong in (0, 99, 598):
+        assert len(counted(wrong).differences) == 1, wrong
+    assert second != first
+
+
+def test_a_doubt_about_one_refund_does_not_explain_another(ours: Ours) -> None:
+    simulator, _ = ours
+    number = paid(ours)
+    ProviderTransaction.objects.filter(txn_no=number).update(refund_reserved_minor=198)
+    row = ProviderTransaction.objects.get(txn_no=number)
+    refunds = [
+        RefundFactory.create(payment=row, refund_no=refund_no, amount_minor=99)
+        for refund_no in ("R-1", "R-2")
+    ]
+    for refund_no in ("R-1", "R-2"):
+        simulator.refund(number, refund_no, 99)
+    simulator.wait_until_sent(number)
+    assert compare(simulator, final=True).differences == []
+    Refund.objects.update(
+        status="FAILED", due_at=None, finished_at=simulator.clock(), transaction=None
+    )
+    ConflictFactory.create(
+        reason="REFUND_IN_DOUBT", transaction=row, subject=f"refund:{refunds[0].pk}"
+    )
+
+    found = compare(simulator, final=True)
+
+    assert found.differences == ["refund R-2 succeeded, and there it is FAILED"]
+    assert found.asked == ["refund R-1 succeeded, and there it is FAILED"]
 
 
 def test_a_refund_that_is_not_in_the_books_was_never_made(ours: Ours) -> None:

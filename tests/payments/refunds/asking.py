@@ -73,6 +73,12 @@ def let_leases_end() -> None:
         )
 
 
+def was_sent(ago: timedelta) -> None:
+    """As if they had been sent for the first time so long ago."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE payments_refund SET first_sent_at = clock_timestamp() - %s", [ago])
+
+
 def make_due() -> None:
     """As if the waits had lasted their time."""
     with connection.cursor() as cursor:

@@ -27,11 +27,13 @@ class ProviderDouble:
 
     `loses_reply`: it executes and the reply is lost. `refuses`: finally. `pends`: it accepts, and
     `finish` ends it. `lag`: so many questions about a refund are answered "not found" first.
+    `is_spent`: it refuses a refund because nothing is left, unless it shows one of that number.
     `is_down`: nothing reaches it. `before` is called with each request before it is looked at.
     """
 
     loses_reply: bool = False
     refuses: bool = False
+    is_spent: bool = False
     pends: bool = False
     is_down: bool = False
     breaks: bool = False
@@ -59,6 +61,11 @@ class ProviderDouble:
                 raise ValueError("not what a client may do")
             if self.is_down:
                 return RefundAnswer(answer=Answer.UNKNOWN, why="no connection")
+            if self.is_spent:
+                shown = self.refunds.get(order.refund_no)
+                if shown is None or self.lag:
+                    return RefundAnswer(answer=Answer.NOT_FOUND, why="spent", is_spent=True)
+                return shown
             if order.refund_no not in self.refunds:
                 self.refunds[order.refund_no] = self._execute(order)
             if self.loses_reply:

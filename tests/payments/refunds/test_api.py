@@ -3,6 +3,11 @@
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 
 from payments.models import AccountKey, ProviderAccount, Refund
 from payments.refunds.carry_out import carry_out
@@ -11,6 +16,7 @@ from tests.orders.client import ApiClient, pointers, problem
 from tests.payments.refunds.asking import paid_order, room_of
 from tests.payments.refunds.provider_double import ProviderDouble
 from tests.payments.telling import NOW
+from tests.providers.rsa_senders import private_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -189,3 +195,28 @@ def test_who_asks_must_say_who_it_is(api: ApiClient) -> None:
     api.headers = {}
     assert problem(api.post(PATH, wanted())) == (401, "unauthenticated")
     assert problem(api.get("/v1/refunds/R-1")) == (401, "unauthenticated")
+
+
+def test_a_refund_number_that_the_payments_provider_does_not_take_is_refused_before_anything() -> (
+    None
+):
+    account: ProviderAccount = ProviderAccountFactory.create(
+        provider="wechatpay_v3", account_no="1900000001"
+    )
+    private = private_key("merchant").private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+    )
+    AccountKeyFactory.create(
+        account=account, purpose="api-private", key_id="5157F09E", secret=private.decode()
+    )
+    paid_order(account)
+    api = ApiClient(account.merchant)
+
+    for number in ("R.1", "R:1"):
+        response = api.post(PATH, wanted(number))
+        assert problem(response) == (400, "invalid-request")
+        assert pointers(response) == ["#/refund_no"]
+        assert account.endpoint in response.json()["errors"][0]["detail"]
+    assert not Refund.objects.exists()
+    assert room_of() == (0, 0, 0)
+    assert api.post(PATH, wanted("R_1-a")).status_code == 201

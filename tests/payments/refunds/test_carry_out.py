@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from orders.models import OrderStatus
+from outbox.models import Event
 from payments.clients.choice import Choice
 from payments.clients.port import Answer, RefundOrder
 from payments.models import (
@@ -28,6 +29,7 @@ from tests.payments.refunds.asking import (
     paid_order,
     reasons,
     room_of,
+    was_sent,
 )
 from tests.payments.refunds.provider_double import ProviderDouble
 from tests.payments.telling import NOW, callback, tell_one
@@ -182,6 +184,71 @@ def test_an_accepted_refund_is_asked_about_until_it_ends(
     let_leases_end()
     assert recover(provider, now=NOW) == {"SUCCEEDED": 1}
     assert provider.executed == {"R-1": 1}
+    assert_books_balance()
+
+
+def test_an_accepted_refund_that_stays_so_for_days_asks_a_person_once_and_is_asked_about_on(
+    account: ProviderAccount, provider: ProviderDouble
+) -> None:
+    provider.pends = True
+    ask(account, "R-1", 3_000)
+    carry_out(provider, now=NOW)
+    was_sent(answers.PENDING_BEFORE_DOUBT - timedelta(hours=2))
+    let_leases_end()
+    recover(provider, now=NOW)
+    assert reasons() == []
+
+    for _ in range(3):
+        let_leases_end()
+        assert recover(provider, now=NOW) == {"PENDING": 1}
+    assert reasons() == ["REFUND_IN_DOUBT"]
+    assert Event.objects.filter(type="conflict.opened").count() == 1
+    assert Conflict.objects.get().received["why"].startswith("accepted, and not done after 3 days")
+    assert Refund.objects.get().status == RefundStatus.PROCESSING
+
+    provider.finish("R-1")
+    let_leases_end()
+    assert recover(provider, now=NOW) == {"SUCCEEDED": 1}
+    assert Conflict.objects.get().status == ConflictStatus.RESOLVED
+    assert_books_balance()
+
+
+def test_a_spent_payment_proves_nothing_while_our_refund_may_not_be_shown_yet(
+    account: ProviderAccount, provider: ProviderDouble
+) -> None:
+    provider.loses_reply, provider.lag = True, 3
+    ask(account, "R-1", 3_000)
+    carry_out(provider, now=NOW)
+    # Sent again by somebody's hand: the provider has done it, and does not show it yet.
+    Refund.objects.update(
+        status="REQUESTED", owner_token=None, lease_until=None, due_at=NOW, sent_at=None
+    )
+    provider.loses_reply, provider.is_spent = False, True
+
+    assert carry_out(provider, now=NOW) == {"NOT_FOUND": 1}
+    assert Refund.objects.get().status == RefundStatus.PROCESSING
+    assert room_of() == (3_000, 0, 0)
+    provider.lag = 0
+    let_leases_end()
+    assert recover(provider, now=NOW) == {"SUCCEEDED": 1}
+    assert provider.executed == {"R-1": 1}
+    assert_books_balance()
+
+
+def test_a_payment_that_others_have_spent_refuses_when_ours_would_be_shown(
+    account: ProviderAccount, provider: ProviderDouble
+) -> None:
+    provider.is_spent = True
+    ask(account, "R-1", 3_000)
+    assert carry_out(provider, now=NOW) == {"NOT_FOUND": 1}
+
+    let_leases_end()
+    assert recover(provider, now=NOW) == {"SENT_AGAIN": 1}
+    assert carry_out(provider, now=NOW) == {"NOT_FOUND": 1}
+
+    assert Refund.objects.get().status == RefundStatus.FAILED
+    assert room_of() == (0, 0, 0)
+    assert provider.executed == {}
     assert_books_balance()
 
 

@@ -8,12 +8,19 @@ import pytest
 from orders.expiry import expire_due
 from orders.models import Order, OrderStatus
 from payments.accounts import find_endpoint
-from payments.asking import Reached
-from payments.clients.port import Answer, PaymentAnswer
+from payments.asking import Reached, reachable
+from payments.clients.port import Answer, FoundBy, PaymentAnswer
 from payments.confirmations import confirm_held
 from payments.models import Confirmation, Conflict, Delivery, Inquiry, ProviderAccount
 from payments.polling import PATIENCE, STEPS, BeforeClosing, poll
-from tests.factories import CREATED_AT, ConfirmationFactory, OrderFactory, ProviderAccountFactory
+from tests.factories import (
+    CREATED_AT,
+    AccountKeyFactory,
+    ConfirmationFactory,
+    MerchantFactory,
+    OrderFactory,
+    ProviderAccountFactory,
+)
 from tests.invariants import assert_books_balance
 from tests.payments.refunds.provider_double import ProviderDouble
 from tests.payments.telling import NOW, callback
@@ -31,10 +38,10 @@ def provider() -> ProviderDouble:
     return ProviderDouble()
 
 
-def reach(account: ProviderAccount, provider: ProviderDouble) -> dict[int, Reached]:
+def reach(account: ProviderAccount, provider: ProviderDouble, **values: Any) -> dict[int, Reached]:
     endpoint = find_endpoint(account.provider, account.name)
     assert endpoint is not None
-    return {account.pk: Reached(endpoint=endpoint, client=provider)}
+    return {account.pk: Reached(endpoint=endpoint, client=lambda: provider, **values)}
 
 
 def pays(provider: ProviderDouble, order_no: str, **values: Any) -> None:
@@ -206,7 +213,7 @@ def test_a_claim_is_confirmed_by_the_providers_own_word(
 def test_a_claim_that_the_provider_does_not_know_moves_nothing_and_is_asked_about_less_often(
     account: ProviderAccount, provider: ProviderDouble
 ) -> None:
-    ConfirmationFactory.create(account=account, txn_no="pi_forged")
+    ConfirmationFactory.create(account=account, txn_no="pi_forged", waiting_since=NOW)
     reachable = reach(account, provider)
 
     assert confirm_held(reachable, now=NOW) == {"NOT_FOUND": 1}
@@ -214,6 +221,43 @@ def test_a_claim_that_the_provider_does_not_know_moves_nothing_and_is_asked_abou
     assert confirm_held(reachable, now=NOW + STEPS[0]) == {"NOT_FOUND": 1}
     assert confirm_held(reachable, now=NOW + STEPS[0] + STEPS[1] - timedelta(seconds=1)) == {}
     assert Confirmation.objects.get().status == "WAITING"
+
+
+@pytest.mark.parametrize("found_by", [frozenset(), frozenset({FoundBy.TXN_NO})])
+def test_who_cannot_be_asked_by_order_number_holds_no_order_back_and_spends_no_budget(
+    account: ProviderAccount, provider: ProviderDouble, found_by: frozenset[FoundBy]
+) -> None:
+    order_of(account, expires_at=NOW)
+    reachable = reach(account, provider, found_by=found_by)
+
+    assert poll(reachable, now=NOW) == {}
+    assert expire_due(now=NOW, may_close=BeforeClosing(reachable, now=NOW, budget=0)) == 1
+    assert provider.questions == {}
+
+
+def test_who_cannot_be_asked_by_transaction_number_is_not_asked_about_claims(
+    account: ProviderAccount, provider: ProviderDouble
+) -> None:
+    ConfirmationFactory.create(account=account)
+
+    assert confirm_held(reach(account, provider, found_by=frozenset()), now=NOW) == {}
+
+
+def test_every_question_is_asked_by_a_client_of_its_own_time() -> None:
+    """A time that was signed at the start of a long run is too old at its end."""
+    merchant = MerchantFactory.create()
+    account: ProviderAccount = ProviderAccountFactory.create(
+        merchant=merchant,
+        provider="simulator",
+        live=False,
+        settings={"api_url": "http://127.0.0.1:9"},
+    )
+    AccountKeyFactory.create(account=account, purpose="api", not_after=NOW)
+    times = iter([NOW, NOW, NOW + timedelta(minutes=6)])
+    reached = reachable(clock=lambda: next(times))[account.pk]
+
+    assert reached.client() is not None
+    assert reached.client() is None, "its key has ended meanwhile"
 
 
 def test_nobody_asks_twice_at_once(account: ProviderAccount, provider: ProviderDouble) -> None:
