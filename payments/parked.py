@@ -82,13 +82,16 @@ def settle_parked(waiting: Parked, order: OwedOrder, *, now: datetime) -> Confli
         conflicts.open_conflict(
             case, merchant_id=payee.merchant_id, merchant_code=payee.merchant_code, now=now
         )
-    conflicts.answered_by_fact(
-        ConflictReason.ORDER_NOT_FOUND,
-        waiting.subject,
-        resolution="the order appeared",
-        merchant_code=payee.merchant_code,
-        now=now,
-    )
+    for asked in (ConflictReason.ORDER_NOT_FOUND, ConflictReason.PERHAPS_TOLD_TWICE):
+        # What was asked just now, about this very matching, stays.
+        if asked is not reason:
+            conflicts.answered_by_fact(
+                asked,
+                waiting.subject,
+                resolution="the order appeared",
+                merchant_code=payee.merchant_code,
+                now=now,
+            )
     return reason
 
 

@@ -9,7 +9,7 @@ import structlog
 from django.db import DatabaseError, connection, transaction
 
 from orders import lookup
-from payments import conflicts
+from payments import conflicts, told_twice
 from payments.models import ConflictReason
 from payments.parked import SELECT, locked, settle_parked
 from payments.settle import expected_side, received_side
@@ -36,7 +36,8 @@ _OVERDUE_SQL: Final = """
        AND NOT EXISTS (SELECT FROM orders_order o
                         WHERE o.merchant_id = t.merchant_id AND o.order_no = t.order_no)
        AND NOT EXISTS (SELECT FROM payments_conflict c
-                        WHERE c.reason = 'ORDER_NOT_FOUND' AND c.subject = 'transaction:' || t.id)
+                        WHERE c.reason IN ('ORDER_NOT_FOUND', 'PERHAPS_TOLD_TWICE')
+                          AND c.subject = 'transaction:' || t.id)
   ORDER BY t.id LIMIT %s
 """
 
@@ -80,17 +81,21 @@ def _match(row_id: int, *, now: datetime) -> bool:
 @transaction.atomic(durable=True)
 def _ask(row_id: int, *, now: datetime) -> bool:
     for waiting in locked(_BY_ID_SQL, row_id):
+        payee = waiting.payee
+        twin = told_twice.twin(waiting.payment, payee.merchant_id, payee.endpoint)
+        known = {"order_no": twin.order_no, "paid_txn_no": twin.txn_no} if twin else {}
+        reason = ConflictReason.PERHAPS_TOLD_TWICE if twin else ConflictReason.ORDER_NOT_FOUND
         case = conflicts.Case(
-            reason=ConflictReason.ORDER_NOT_FOUND,
+            reason=reason,
             subject=waiting.subject,
-            expected=expected_side(None, waiting.payee),
-            received=received_side(waiting.payment, waiting.payee),
+            expected={**expected_side(None, payee), **known},
+            received=received_side(waiting.payment, payee),
             transaction_id=waiting.id,
         )
         opened = conflicts.open_conflict(
             case,
-            merchant_id=waiting.payee.merchant_id,
-            merchant_code=waiting.payee.merchant_code,
+            merchant_id=payee.merchant_id,
+            merchant_code=payee.merchant_code,
             now=now,
         )
         return opened is not None

@@ -41,6 +41,7 @@ UNDER_WAY: Final = (RefundStatus.REQUESTED, RefundStatus.PROCESSING)
 _ANSWERED_BY_RETURN: Final = (
     ConflictReason.LATE_PAYMENT,
     ConflictReason.DUPLICATE_PAYMENT,
+    ConflictReason.PERHAPS_TOLD_TWICE,
     ConflictReason.AMOUNT_MISMATCH,
     ConflictReason.CURRENCY_MISMATCH,
     ConflictReason.MERCHANT_MISMATCH,

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from orders.models import Order, OrderStatus
+from payments.models import ProviderAccount
 from tests.factories import ProviderAccountFactory
 from tests.orders.client import ApiClient, pointers, problem
 from tests.payments import telling
@@ -18,7 +19,8 @@ def wanted(**members: Any) -> dict[str, Any]:
 
 
 def test_a_new_order_is_answered_as_it_stands() -> None:
-    api = ApiClient()
+    account = ProviderAccountFactory.create(name="main")
+    api = ApiClient(account.merchant)
     before = datetime.now(UTC)  # noqa: TID251 - the edge reads the clock
 
     response = api.post("/v1/orders", wanted(expires_at=LATER, payable_through="stripe/main"))
@@ -41,6 +43,35 @@ def test_a_new_order_is_answered_as_it_stands() -> None:
         "closed_at": None,
         "version": 0,
     }
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"name": "other"}, {"provider": "paystack"}, {"active": False}],
+    ids=["another name", "another provider", "not active"],
+)
+def test_an_endpoint_that_nobody_can_pay_through_is_refused(values: dict[str, Any]) -> None:
+    account = ProviderAccountFactory.create(**{"name": "main"} | values)
+    ProviderAccountFactory.create(name="foreign")
+    api = ApiClient(account.merchant)
+
+    for endpoint in ("stripe/main", "stripe/foreign"):
+        response = api.post("/v1/orders", wanted(payable_through=endpoint))
+        assert problem(response) == (400, "invalid-request")
+        assert pointers(response) == ["#/payable_through"]
+        assert f"no active account {endpoint}" in response.json()["errors"][0]["detail"]
+    assert not Order.objects.exists()
+
+
+def test_a_repeat_is_answered_though_its_endpoint_is_gone() -> None:
+    account = ProviderAccountFactory.create(name="main")
+    api = ApiClient(account.merchant)
+    first = api.post("/v1/orders", wanted(payable_through="stripe/main"))
+    ProviderAccount.objects.update(active=False)
+    again = api.post("/v1/orders", wanted(payable_through="stripe/main"))
+
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
 
 
 def test_what_is_left_out_and_what_is_null_is_the_same() -> None:

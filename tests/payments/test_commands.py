@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from structlog.testing import capture_logs
 
 from payments.accounts import stored_key
 from payments.models import AccountKey, Delivery, ProviderAccount
@@ -371,3 +372,49 @@ def test_a_key_that_could_not_work_is_refused_and_nothing_changes(
     assert words in said
     assert not secret or secret not in said
     assert list(account.keys.values_list("key_id", "not_after")) == [("a", None)]
+
+
+def test_whether_payments_wait_is_said_anew_and_written_down(terminal: Terminal) -> None:
+    account: ProviderAccount = ProviderAccountFactory.create(name="main")
+    said = []
+    with capture_logs() as logs:
+        for option in ("--confirm", "--no-confirm", "--default"):
+            terminal.run("set_confirm", "stripe/main", option)
+            account.refresh_from_db()
+            said.append(account.confirm)
+
+    assert said == [True, False, None]
+    changes = [line for line in logs if line["event"] == "account changed"]
+    assert [(line["before"], line["after"]) for line in changes] == [
+        (None, True),
+        (True, False),
+        (False, None),
+    ]
+    assert {line["endpoint"] for line in changes} == {"stripe/main"}
+    assert all(line["by"] for line in changes)
+
+
+def test_where_nothing_is_signed_payments_go_on_waiting(terminal: Terminal) -> None:
+    ProviderAccountFactory.create(provider="mollie_classic", name="main", secret="unused")
+
+    refusal = terminal.refused("set_confirm", "mollie_classic/main", "--no-confirm")
+
+    assert "signs nothing" in refusal
+    assert ProviderAccount.objects.get().confirm is None
+    assert "no account" in terminal.refused("set_confirm", "stripe/nobody", "--confirm")
+
+
+def test_a_custom_account_whose_payments_would_find_no_order_is_refused(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    MerchantFactory.create(code="acme")
+    path = tmp_path / "settings.json"
+    fields = {name: at for name, at in CUSTOM_SETTINGS["fields"].items() if name != "order"}
+    path.write_text(json.dumps({**CUSTOM_SETTINGS, "fields": fields}))
+
+    refusal = terminal.refused(
+        *create("--settings-file", str(path), provider="custom"), secret=CUSTOM_SECRET
+    )
+
+    assert refusal.startswith("settings.fields.order is missing")
+    assert not ProviderAccount.objects.exists()

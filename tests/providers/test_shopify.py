@@ -187,3 +187,29 @@ def test_a_dispute_is_linked_to_its_order(status: str, kind: Kind) -> None:
 def test_other_resources_of_the_shop_are_ignored() -> None:
     product = {"id": 1, "admin_graphql_api_id": "gid://shopify/Product/1", "title": "Hat"}
     assert read_one(SHOPIFY, product).kind is Kind.IGNORED
+
+
+@pytest.mark.parametrize(
+    ("prices", "paid"),
+    [
+        # Edited before it was paid: what the shop asks for now is what was paid.
+        ({"current_total_price": "199.98", "total_outstanding": "0.00"}, 19_998),
+        ({"current_total_price": "299.98"}, 29_998),
+        # Made cheaper after it was paid: the rest is owed to the buyer, and was paid.
+        ({"current_total_price": "199.98", "total_outstanding": "-55.00"}, 25_498),
+        ({"current_total_price": None}, 25_498),
+        ({}, 25_498),
+    ],
+)
+def test_an_edited_order_was_paid_at_its_present_price(prices: dict[str, Any], paid: int) -> None:
+    assert read_one(SHOPIFY, {**ORDER, **prices}).money == Money(paid, "USD")
+
+
+def test_a_stranger_field_never_is_the_amount() -> None:
+    order = {**ORDER, "amount_paid": "0.01"}
+    assert read_one(SHOPIFY, order).money == Money(25_498, "USD")
+
+
+def test_a_price_that_no_money_can_express_is_kept_as_stated() -> None:
+    callback = read_one(SHOPIFY, {**ORDER, "current_total_price": "1.005"})
+    assert (callback.money, callback.stated_amount) == (None, "1.005 USD")
