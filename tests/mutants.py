@@ -42,6 +42,12 @@ FRONT = "tests/idempotency/test_front.py"
 DIGESTS = "tests/idempotency/test_digest.py"
 KEY_RACES = "tests/concurrency/test_keys.py"
 KEY_ANSWERS = "tests/orders/test_api_idempotency.py"
+SIMULATED = "tests/simulator/test_api.py"
+OVERTAKEN = "tests/simulator/test_overtaken.py"
+COMPARING = "tests/simulator/test_check.py"
+REFUNDING = "tests/payments/refunds/test_carry_out.py"
+TELLING = "tests/payments/refunds/test_told.py"
+POLLING = "tests/payments/refunds/test_polling.py"
 
 
 @dataclass(frozen=True)
@@ -433,6 +439,76 @@ MUTANTS: Final = (
         "    intent = operation.intent(request, key, arguments)\n",
         "    operation.wanted(request)\n    intent = operation.intent(request, key, arguments)\n",
         *(KEY_ANSWERS, "-k", "another_meaning"),
+    ),
+    _mutant(
+        "the simulator finds a refund by its own number before the merchant's",
+        "config/simulator/refunds.py",
+        "ORDER BY refund_no = ?2 DESC LIMIT 1",
+        "ORDER BY number = ?2 DESC LIMIT 1",
+        *(SIMULATED, "-k", "by_a_number"),
+    ),
+    _mutant(
+        "the simulator makes a second refund of one number",
+        "config/simulator/refunds.py",
+        "        if known:",
+        "        if known and money.amount_minor > 10**9:",
+        *(SIMULATED, "-k", "one_refund"),
+    ),
+    _mutant(
+        "a callback's refund number is not looked for",
+        "payments/refunds/ours.py",
+        "named |= Q(refund_no=callback.refund_no)",
+        "named |= Q(refund_no='')",
+        *(OVERTAKEN, "-k", "overtakes_the_answer"),
+    ),
+    _mutant(
+        "a refund that waited for its payment is not counted",
+        "payments/refunds/booking.py",
+        "    _take_in(payment, row.pk, row.amount_minor, at=row.occurred_at, now=now)",
+        "    pass",
+        *(OVERTAKEN, "-k", "overtakes_its_payment"),
+    ),
+    _mutant(
+        "a refund that a total told counts once more by itself",
+        "payments/refunds/booking.py",
+        "    return amount_minor - wanted",
+        "    return 0",
+        *(TELLING, "-k", "totals_and_single"),
+    ),
+    _mutant(
+        "an open question explains every difference of its payment",
+        "config/simulator/comparison.py",
+        "return row.refunded_minor in possible and",
+        "return len(possible) > 1 or",
+        *(COMPARING, "-k", "explains_its_own"),
+    ),
+    _mutant(
+        "a doubt about one refund explains the others",
+        "config/simulator/comparison.py",
+        "        if self._ours.asks_about(refund):",
+        "        if self._ours.questioned:",
+        *(COMPARING, "-k", "does_not_explain"),
+    ),
+    _mutant(
+        "a spent payment refuses at once",
+        "payments/refunds/answers.py",
+        "if answer.is_spent and _sent_before(claim, VISIBILITY_WINDOW):",
+        "if answer.is_spent:",
+        *(REFUNDING, "-k", "spent"),
+    ),
+    _mutant(
+        "an accepted refund may stay so for ever",
+        "payments/refunds/answers.py",
+        "if _sent_before(claim, PENDING_BEFORE_DOUBT):",
+        "if False:",
+        *(REFUNDING, "-k", "stays_so"),
+    ),
+    _mutant(
+        "who cannot be asked holds orders back",
+        "payments/asking.py",
+        "if by in reached.found_by",
+        "if reached.found_by is not None",
+        *(POLLING, "-k", "cannot_be_asked"),
     ),
 )
 

@@ -1,12 +1,12 @@
 """One payment that is told under two numbers is a question of its own, not a second payment."""
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from config.console import two_sides
 from payments.models import Conflict, ProviderAccount, ProviderTransaction
@@ -38,12 +38,16 @@ def stripe() -> ProviderAccount:
     return account
 
 
+def present() -> datetime:
+    """Signatures are judged by a real clock."""
+    return datetime.fromtimestamp(time.time(), UTC)
+
+
 def call(account: ProviderAccount, event: dict[str, Any]) -> None:
     """Signed as the provider does, through the endpoint."""
     body = json.dumps(event).encode()
     if account.provider == "stripe":
-        now = datetime.fromtimestamp(timezone.now().timestamp(), UTC)
-        headers = signing.signed_stripe(body, STRIPE_SECRET, now)
+        headers = signing.signed_stripe(body, STRIPE_SECRET, present())
     else:
         headers = signing.signed_raw(body, LINK_SECRET, "X-Mollie-Signature", prefix="sha256=")
     kind = headers.pop("Content-Type")
@@ -76,7 +80,7 @@ PAYMENT = mollie_event("payment.paid", "tr_1")
 
 
 def stripe_event(kind: str, number: str, **thing: Any) -> dict[str, Any]:
-    now = int(timezone.now().timestamp())
+    now = int(present().timestamp())
     return {
         "id": f"evt_{number}",
         "object": "event",
@@ -172,7 +176,7 @@ def test_the_payment_of_a_subscriptions_invoice_names_no_order_and_is_asked_abou
     call(stripe, session())
     call(stripe, intent("pi_9", paid=5, invoice="in_9"))
 
-    sweep(now=timezone.now() + timedelta(hours=1), grace=timedelta(minutes=10))
+    sweep(now=present() + timedelta(hours=1), grace=timedelta(minutes=10))
 
     asked = {one.received["txn_no"]: one for one in Conflict.objects.all()}
     assert {number: one.reason for number, one in asked.items()} == {
@@ -181,7 +185,7 @@ def test_the_payment_of_a_subscriptions_invoice_names_no_order_and_is_asked_abou
     }
     told = asked["pi_1"].expected
     assert (told["order_no"], told["paid_txn_no"]) == ("A-1", "cs_1")
-    assert sweep(now=timezone.now() + timedelta(hours=2), grace=timedelta(0)).conflicts == 0
+    assert sweep(now=present() + timedelta(hours=2), grace=timedelta(0)).conflicts == 0
 
 
 def test_a_payments_own_checkout_is_one_transaction(stripe: ProviderAccount) -> None:

@@ -176,6 +176,21 @@ def test_a_refund_is_one_refund_however_often_it_is_asked_for(simulator: Simulat
     assert simulator.call("GET", "/api/counters")[1] == {"refunds": counted}
 
 
+def test_who_asks_by_a_number_gets_the_refund_that_the_merchant_calls_so(
+    simulator: Simulator,
+) -> None:
+    number = simulator.pay("O-1")
+    by_hand = simulator.refund(number, None, 1)[1]["refund"]["id"]
+    ours = simulator.refund(number, by_hand, 2)[1]["refund"]["id"]
+
+    found = [
+        simulator.call("GET", f"/api/refunds/{asked}")[1]["refund"] for asked in (by_hand, ours)
+    ]
+
+    assert [each["id"] for each in found] == [ours, ours]
+    assert found[0]["refund_no"] == by_hand
+
+
 @pytest.mark.parametrize(
     ("refund_no", "amount_minor", "currency", "expected"),
     [
