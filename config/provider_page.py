@@ -20,7 +20,7 @@ A signature is worth what it covers. **WHOLE**: every byte that is read. **PARTI
 or a checksum that can be forged; each section says what a forger may change. **NONE**: nothing;
 such a callback is a *hint*, and no setting lets it move anything before the provider's API has
 confirmed it. *Waits* says whether a payment waits for that confirmation by default; accounts may
-differ (`create_account --confirm`, `--no-confirm`). Until then it is `HELD`.
+differ (`create_account --confirm`, `--no-confirm`; later `set_confirm`). Until then it is `HELD`.
 
 Compared with the order is always what the merchant is owed: without a tip or a fee that the
 customer bears, before the merchant's own fees, in the order's currency and not the customer's.

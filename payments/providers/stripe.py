@@ -6,6 +6,14 @@ metadata key that holds the merchant's order number (else ``order_id``, ``order_
 Checkout's ``client_reference_id``).
 
 Thin events (``v2.core.event``) carry no amounts and are ignored.
+
+A Checkout Session of a subscription names its invoice and not its payment, and the payment names
+no session; in newer API versions not the invoice either. So the session is a transaction of its
+own (``cs_..``), which pays the order that it names. Its payment (``pi_..``) is a second one: if it
+names the same order, or none, a person is asked whether both are the same money
+(PERHAPS_TOLD_TWICE), with the session's number and order beside the payment's. To be asked
+nothing, do not send that account ``payment_intent.succeeded`` and ``charge.succeeded`` for
+subscriptions: give them an endpoint of their own that gets the session's events only.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""News that overtake each other: who tells of a refund first does not matter, and nothing is lost."""
+"""News that overtake each other: who tells of a refund first matters not, and nothing is lost."""
 
 from collections.abc import Iterator
 from pathlib import Path
