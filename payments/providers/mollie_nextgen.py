@@ -5,11 +5,14 @@ Signed: the body; several signatures may come, one per active secret, each with 
 refused here.
 
 A snapshot event embeds its entity; a simple one has only its id, and a payment told that way
-moves nothing until Mollie's API has told the amount. A payment link that is paid does not name
-its payment, nor the payment its link: the transaction is the link, and where the payment is told
-as well for the same order a person is asked whether both are the same money (PERHAPS_TOLD_TWICE).
-To be asked nothing, subscribe to one of the two kinds of event. A link that may be paid more than
-once is no proof of one payment. The order number is `metadata.order_id`; ``order`` names another field
+moves nothing until Mollie's API has told the amount.
+
+A payment link that is paid does not name its payment, nor the payment its link: the transaction is
+the link, and where the payment is told as well for the same order a person is asked whether both
+are the same money (PERHAPS_TOLD_TWICE). To be asked nothing, subscribe to one of the two kinds of
+event. A link that may be paid more than once is no proof of one payment.
+
+The order number is `metadata.order_id`; ``order`` names another field
 (``/_embedded/entity/description``, for payment links).
 https://docs.mollie.com/reference/webhooks-new
 """

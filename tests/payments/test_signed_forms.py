@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from orders.models import OrderStatus
-from payments.models import Delivery, ProviderAccount, ProviderTransaction
+from payments.models import Conflict, Delivery, ProviderAccount, ProviderTransaction
 from payments.providers.port import SignedRequest
 from tests.factories import AccountKeyFactory, OrderFactory, ProviderAccountFactory
 from tests.providers import rsa_senders
@@ -180,3 +180,19 @@ def test_an_unknown_serial_stores_no_callback(client: Client) -> None:
     response = post(client, sender, SignedRequest(tuple(headers.items()), request.body))
     assert response.status_code == 401
     assert Delivery.objects.count() == 0
+    asked = Conflict.objects.get()
+    assert (asked.reason, asked.received["key_id"]) == ("UNKNOWN_KEY", "5F00")
+
+
+def test_the_key_that_opened_a_notification_is_noted_beside_the_one_that_verified_it(
+    client: Client,
+) -> None:
+    sender = rsa_senders.sender("wechatpay_v3")
+    account = account_of(sender)
+    unused = AccountKeyFactory.create(account=account, purpose="decryption", secret="0" * 32)
+    post(client, sender, genuine(sender))
+
+    used = account.keys.exclude(last_used_at=None).values_list("purpose", flat=True)
+    assert sorted(used) == ["decryption", "signature"]
+    unused.refresh_from_db()
+    assert unused.last_used_at is None

@@ -58,7 +58,7 @@ REFUND = {
 
 def reading_of(resource: dict[str, Any], event_type: str = "TRANSACTION.SUCCESS") -> Reading:
     request = wechatpay_v3_signed(notification(resource, event_type=event_type))
-    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID)
+    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID, opened_by="d0")
     (reading,) = WECHAT.read(request, SENDER.account)
     return reading
 
@@ -184,7 +184,7 @@ def test_a_public_key_and_a_certificate_verify_side_by_side(
 ) -> None:
     WECHAT.check_settings(BOTH.account)
     request = wechatpay_v3_signed(notification(TRANSACTION), serial=serial, key=key)
-    assert BOTH.authenticate(request) == Verified(key_id)
+    assert BOTH.authenticate(request) == Verified(key_id, opened_by="d0")
 
 
 @pytest.mark.parametrize("serial", ["0A1B2C3E", "PUB_KEY_ID_9999", "c0", "d0", "7" * 40, "G"])
@@ -226,9 +226,9 @@ def test_an_expired_or_retired_key_is_an_unknown_one() -> None:
 @pytest.mark.parametrize(
     ("seconds", "verdict"),
     [
-        (0, Verified(PUBLIC_KEY_ID)),
-        (300, Verified(PUBLIC_KEY_ID)),
-        (-300, Verified(PUBLIC_KEY_ID)),
+        (0, Verified(PUBLIC_KEY_ID, opened_by="d0")),
+        (300, Verified(PUBLIC_KEY_ID, opened_by="d0")),
+        (-300, Verified(PUBLIC_KEY_ID, opened_by="d0")),
         (301, Rejected(Reason.TIMESTAMP_OUT_OF_TOLERANCE)),
         (-301, Rejected(Reason.TIMESTAMP_OUT_OF_TOLERANCE)),
     ],
@@ -295,7 +295,7 @@ def test_a_retired_apiv3_key_still_opens_what_was_sealed_with_it() -> None:
         Key("d1", "decryption", b"f" * 32),
         Key("d0", "decryption", APIV3_KEY, not_after=NOW - timedelta(days=1)),
     )
-    assert sender.authenticate(sender.genuine()) == Verified(PUBLIC_KEY_ID)
+    assert sender.authenticate(sender.genuine()) == Verified(PUBLIC_KEY_ID, opened_by="d0")
     (reading,) = WECHAT.read(sender.genuine(), sender.account)
     assert isinstance(reading, Callback)
 
@@ -334,14 +334,14 @@ def test_another_algorithm_is_not_supported(algorithm: str | None) -> None:
 )
 def test_a_resource_of_another_form_is_unreadable(changes: dict[str, Any], why: str) -> None:
     request = with_resource(**changes)
-    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID)
+    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID, opened_by="d0")
     assert WECHAT.read(request, SENDER.account) == [Unreadable(why, EVENT_ID)]
 
 
 def test_a_content_that_is_no_json_is_unreadable() -> None:
     inside = sealed(b"\xff{", APIV3_KEY, nonce="nonce-of-12-", associated_data="")
     request = with_resource(**inside)
-    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID)
+    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID, opened_by="d0")
     (reading,) = WECHAT.read(request, SENDER.account)
     assert reading == Unreadable("not UTF-8 at byte 0", EVENT_ID)
 
@@ -349,7 +349,7 @@ def test_a_content_that_is_no_json_is_unreadable() -> None:
 @pytest.mark.parametrize("body", [b"[]", b"null", b"{}", b"{", b"[" * 100_000, b"\xff", b"1E400"])
 def test_an_authentic_body_that_is_no_notification_is_unreadable(body: bytes) -> None:
     request = wechatpay_v3_signed(body)
-    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID)
+    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID, opened_by="d0")
     (reading,) = WECHAT.read(request, SENDER.account)
     assert isinstance(reading, Unreadable)
     assert len(reading.event_id) == 64
