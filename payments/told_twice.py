@@ -5,7 +5,7 @@ the payment's own event does not name the link. No rule can tell that from a pay
 """
 
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.db import connection
 
@@ -50,7 +50,7 @@ def twin(payment: Payment, merchant_id: int, endpoint: str) -> Twin | None:
     if payment.order_no or payment.txn_no.startswith(prefixes):
         return None
     for prefix in prefixes:
-        values = {
+        values: dict[str, Any] = {
             "merchant": merchant_id,
             "provider": provider_name,
             "name": name,

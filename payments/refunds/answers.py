@@ -5,7 +5,7 @@ changes nothing, whatever the provider told it.
 """
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from django.db import connection, transaction
@@ -87,8 +87,9 @@ def _accepted(claim: Claim, answer: RefundAnswer, *, now: datetime) -> bool:
 
 def _sent_before(claim: Claim, ago: timedelta) -> bool:
     """Whether it was sent for the first time longer ago than that, by the database's clock."""
+    values: list[Any] = [ago, claim.refund_id]
     with connection.cursor() as cursor:
-        cursor.execute(_SENT_BEFORE_SQL, [ago, claim.refund_id])
+        cursor.execute(_SENT_BEFORE_SQL, values)
         row = cursor.fetchone()
     return bool(row and row[0])
 

@@ -75,8 +75,9 @@ def let_leases_end() -> None:
 
 def was_sent(ago: timedelta) -> None:
     """As if they had been sent for the first time so long ago."""
+    values: list[Any] = [ago]
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE payments_refund SET first_sent_at = clock_timestamp() - %s", [ago])
+        cursor.execute("UPDATE payments_refund SET first_sent_at = clock_timestamp() - %s", values)
 
 
 def make_due() -> None:
