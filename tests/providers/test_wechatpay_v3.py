@@ -334,14 +334,14 @@ def test_another_algorithm_is_not_supported(algorithm: str | None) -> None:
 )
 def test_a_resource_of_another_form_is_unreadable(changes: dict[str, Any], why: str) -> None:
     request = with_resource(**changes)
-    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID, opened_by="d0")
+    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID)
     assert WECHAT.read(request, SENDER.account) == [Unreadable(why, EVENT_ID)]
 
 
 def test_a_content_that_is_no_json_is_unreadable() -> None:
     inside = sealed(b"\xff{", APIV3_KEY, nonce="nonce-of-12-", associated_data="")
     request = with_resource(**inside)
-    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID, opened_by="d0")
+    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID)
     (reading,) = WECHAT.read(request, SENDER.account)
     assert reading == Unreadable("not UTF-8 at byte 0", EVENT_ID)
 
@@ -349,7 +349,7 @@ def test_a_content_that_is_no_json_is_unreadable() -> None:
 @pytest.mark.parametrize("body", [b"[]", b"null", b"{}", b"{", b"[" * 100_000, b"\xff", b"1E400"])
 def test_an_authentic_body_that_is_no_notification_is_unreadable(body: bytes) -> None:
     request = wechatpay_v3_signed(body)
-    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID, opened_by="d0")
+    assert SENDER.authenticate(request) == Verified(PUBLIC_KEY_ID)
     (reading,) = WECHAT.read(request, SENDER.account)
     assert isinstance(reading, Unreadable)
     assert len(reading.event_id) == 64
