@@ -10,8 +10,6 @@ from django.utils import timezone
 
 from orders.expiry import expire_due
 from payments import asking, confirmations, polling, unanswered
-from payments.clients.choice import Choice
-from payments.models import ProviderAccount
 from payments.refunds import access, carry_out, recover
 from payments.refunds import sweep as refunds_sweep
 from payments.sweep import sweep
@@ -34,18 +32,15 @@ def sweep_parked(**_later: Any) -> None:
 @shared_task(name="payments.carry_out_refunds")
 def carry_out_refunds(**_later: Any) -> None:
     """Send the refunds that are due to their providers."""
-    _log("refunds sent", carry_out.carry_out(_client_for, now=timezone.now()))
+    clients = access.clients(timezone.now)
+    _log("refunds sent", carry_out.carry_out(clients, now=timezone.now()))
 
 
 @shared_task(name="payments.recover_refunds")
 def recover_refunds(**_later: Any) -> None:
     """Ask about the refunds whose answer was lost or comes later."""
-    _log("refunds asked about", recover.recover(_client_for, now=timezone.now()))
-
-
-def _client_for(account: ProviderAccount) -> Choice:
-    # A time for each refund: a signed one is good for minutes, and a run may take longer.
-    return access.client_for(account, now=timezone.now())
+    clients = access.clients(timezone.now)
+    _log("refunds asked about", recover.recover(clients, now=timezone.now()))
 
 
 @shared_task(name="payments.poll")

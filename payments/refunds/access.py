@@ -1,10 +1,12 @@
 """The way from an account to its provider's API."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 from payments.accounts import find_endpoint
 from payments.clients.choice import Choice, choose
 from payments.models import ProviderAccount
+from payments.refunds.asking import ClientFor
 
 
 def client_for(account: ProviderAccount, *, now: datetime) -> Choice:
@@ -13,3 +15,8 @@ def client_for(account: ProviderAccount, *, now: datetime) -> Choice:
     if endpoint is None:
         return Choice(None, "the account or its merchant is not active")
     return choose(account.provider, endpoint.account, now=now)
+
+
+def clients(clock: Callable[[], datetime]) -> ClientFor:
+    """The clients of a run, each of its own time: a signed one is good for minutes, a run longer."""
+    return lambda account: client_for(account, now=clock())

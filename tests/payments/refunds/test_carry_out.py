@@ -16,10 +16,10 @@ from payments.models import (
     Refund,
     RefundStatus,
 )
-from payments.refunds import answers
+from payments.refunds import access, answers
 from payments.refunds.carry_out import carry_out
 from payments.refunds.recover import recover
-from tests.factories import ProviderAccountFactory
+from tests.factories import AccountKeyFactory, ProviderAccountFactory
 from tests.invariants import assert_books_balance
 from tests.payments.refunds.asking import (
     ask,
@@ -364,6 +364,22 @@ def test_without_a_client_nothing_is_sent_and_it_waits(account: ProviderAccount)
     make_due()
     assert carry_out(ProviderDouble(), now=NOW) == {"SUCCEEDED": 1}
     assert_books_balance()
+
+
+def test_each_refund_of_a_run_has_a_client_of_its_own_time() -> None:
+    """WeChat Pay takes a signature for five minutes, and a run of slow answers takes longer."""
+    account: ProviderAccount = ProviderAccountFactory.create(
+        provider="simulator", live=False, settings={"api_url": "http://127.0.0.1:9"}
+    )
+    AccountKeyFactory.create(account=account, purpose="api", not_after=NOW)
+    paid_order(account)
+    ask(account, "R-1", 3_000)
+    ask(account, "R-2", 3_000)
+    times = iter([NOW, NOW + timedelta(minutes=6)])
+
+    said = carry_out(access.clients(lambda: next(times)), now=NOW)
+
+    assert said == {"UNKNOWN": 1, "NOT_SENT": 1}, "the key has ended before the second"
 
 
 def test_a_number_that_the_provider_may_have_forgotten_is_not_sent_again(
