@@ -18,5 +18,5 @@ def client_for(account: ProviderAccount, *, now: datetime) -> Choice:
 
 
 def clients(clock: Callable[[], datetime]) -> ClientFor:
-    """The clients of a run, each of its own time: a signed one is good for minutes, a run longer."""
+    """The clients of a run, each of its own time: a run takes longer than a signed time is good."""
     return lambda account: client_for(account, now=clock())
