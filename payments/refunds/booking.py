@@ -82,8 +82,9 @@ def _move(
 
 def _write(row: ProviderTransaction, known: Reversals, got: Mapping[int, int]) -> None:
     if row.pk not in known.owed and row.pk not in known.given_back:
-        counts_nothing = row.disposition == Disposition.RETURNED
-        rows.set_(row, counted_minor=0, **({} if counts_nothing else {"disposition": "HELD"}))
+        came_back = row.disposition == Disposition.RETURNED
+        place = Disposition.RETURNED if came_back else Disposition.HELD
+        rows.set_(row, counted_minor=0, disposition=place)
         return
     counted = got.get(row.pk, 0) + known.given_back.get(row.pk, 0)
     waits = not counted and known.owed.get(row.pk, 0)

@@ -11,7 +11,7 @@ from orders.money import Money
 from payments.callback import Callback, Kind, Outcome
 from payments.decision import Decision
 from payments.models import Disposition, ProviderTransaction, TransactionKind
-from payments.refunds import events, facts, repeats, reversals, room, rows, waiting
+from payments.refunds import events, facts, payment_of, repeats, reversals, room, rows, waiting
 from payments.refunds.rows import Fact
 from payments.settle import Payee
 
@@ -20,7 +20,7 @@ _STATES = {Kind.DISPUTED: "OPEN", Kind.DISPUTE_WON: "WON", Kind.DISPUTE_LOST: "L
 
 def decide(callback: Callback, payee: Payee, *, account_id: int, now: datetime) -> Decision:
     """Enter the chargeback or its reversal once, and move the room of its payment."""
-    payment = facts.find_payment(callback, payee, account_id=account_id)
+    payment = payment_of.find(callback, payee, account_id=account_id)
     won = callback.kind is Kind.DISPUTE_WON
     kind = TransactionKind.CHARGEBACK_REVERSAL if won else TransactionKind.CHARGEBACK
     whole = _unstated(callback, payment, account_id=account_id) if payment else None

@@ -22,6 +22,7 @@ from payments.refunds import (
     facts,
     lifecycle,
     ours,
+    payment_of,
     questions,
     rows,
     settling,
@@ -34,7 +35,7 @@ from payments.settle import Payee
 def decide(callback: Callback, payee: Payee, *, account_id: int, now: datetime) -> Decision:
     """Free the room, or move the amounts back and ask a person; never twice."""
     refund = ours.find(callback, account_id=account_id)
-    payment = facts.find_payment(callback, payee, account_id=account_id, refund=refund)
+    payment = payment_of.find(callback, payee, account_id=account_id, refund=refund)
     if payment is None:
         return _without_payment(callback, payee, account_id=account_id, now=now)
     if refund is not None:

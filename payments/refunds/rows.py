@@ -1,5 +1,6 @@
 """Refunds and chargebacks in the ledger: each number once, and how much of it counts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -7,8 +8,18 @@ from typing import Any, Final
 from django.db import connection
 
 from orders.money import Money
+from payments.ledger import MoneyMoved
 from payments.models import Disposition, ProviderTransaction, TransactionKind
 from payments.settle import Payee
+
+#: Where money that went back may come to stand, and from where: HELD is what waits for room, or for
+#: a person; RETURNED is a refund that failed, until it is told as done again.
+ENTERED_FROM: Final[Mapping[Disposition, frozenset[Disposition]]] = {
+    Disposition.PARKED: frozenset(),
+    Disposition.APPLIED: frozenset({Disposition.PARKED, Disposition.HELD, Disposition.RETURNED}),
+    Disposition.HELD: frozenset({Disposition.APPLIED}),
+    Disposition.RETURNED: frozenset({Disposition.PARKED, Disposition.APPLIED, Disposition.HELD}),
+}
 
 _INSERT_SQL: Final = """
     INSERT INTO payments_providertransaction
@@ -91,7 +102,13 @@ def agrees(row: ProviderTransaction, payment: ProviderTransaction) -> bool:
 
 
 def set_(row: ProviderTransaction, **values: Any) -> None:
-    """Change what may change of a row that we hold."""
+    """Change what may change of a row that we hold. Raises MoneyMoved."""
+    present, target = (
+        Disposition(row.disposition),
+        Disposition(values.get("disposition", row.disposition)),
+    )
+    if target is not present and present not in ENTERED_FROM[target]:
+        raise MoneyMoved(f"transaction {row.pk} cannot become {target}")
     changed = {name: value for name, value in values.items() if getattr(row, name) != value}
     if changed:
         ProviderTransaction.objects.filter(pk=row.pk).update(**changed)

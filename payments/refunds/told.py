@@ -23,6 +23,7 @@ from payments.refunds import (
     facts,
     failed,
     ours,
+    payment_of,
     questions,
     repeats,
     rows,
@@ -40,7 +41,7 @@ def decide_refunded(
 ) -> Decision:
     """Money went back: enter it once, and count it once, however it is told."""
     refund = ours.find(callback, account_id=account_id)
-    payment = facts.find_payment(callback, payee, account_id=account_id, refund=refund)
+    payment = payment_of.find(callback, payee, account_id=account_id, refund=refund)
     if refund is not None and payment is not None:
         refund = ours.lock(refund)
         decision = _ours(callback, refund, payment, now=now)
