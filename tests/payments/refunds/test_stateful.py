@@ -246,7 +246,7 @@ def test_the_books_are_what_was_told_in_whatever_order() -> None:
     run_state_machine_as_test(
         Courses,
         settings=settings(
-            max_examples=int(COURSES or 25),
+            max_examples=int(COURSES or 20),
             stateful_step_count=14,
             deadline=None,
             derandomize=not COURSES,
