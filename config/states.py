@@ -9,6 +9,7 @@ from outbox import claims
 from payments import confirmations, conflicts, ledger
 from payments.callback import Outcome
 from payments.refunds import lifecycle as refund_lifecycle
+from payments.refunds import rows as refund_rows
 
 HEAD: Final = """\
 # States
@@ -27,6 +28,12 @@ MACHINES: Final[tuple[Machine, ...]] = (
         "payments/ledger.py",
         ledger.ENTERED_FROM,
         ("APPLIED", "HELD", "PARKED"),
+    ),
+    (
+        "Money that went back (disposition)",
+        "payments/refunds/rows.py",
+        refund_rows.ENTERED_FROM,
+        ("APPLIED", "HELD", "PARKED", "RETURNED"),
     ),
     (
         "Refund",
@@ -52,7 +59,7 @@ MACHINES: Final[tuple[Machine, ...]] = (
 
 OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.APPLIED: "a payment agrees with its order, which is PAID now; or a refund or dispute "
-    "counts in its payment; it is told",
+    "counts in its payment, or one that failed counts no more; it is told",
     Outcome.DUPLICATE: "the same transaction with the same meaning: nothing more happens",
     Outcome.CONFLICT: "what is told and what is known disagree; a person is asked",
     Outcome.PARKED: "no such order, or no such payment, yet; applied when it appears, after the "

@@ -100,6 +100,28 @@ CHECKS: Final[Mapping[str, str]] = {
          WHERE refunded <> refunds OR charged_back <> chargebacks
             OR reserved < refunded OR reserved - refunded > under_way
             OR reserved + totals < refunded + under_way""",
+    "nothing waits for room while there is any": """
+        SELECT w.id FROM payments_providertransaction w
+          JOIN payments_providertransaction p ON p.id = w.reverses_id
+          JOIN payments_provideraccount a ON a.id = p.account_id
+         WHERE w.kind IN ('REFUND', 'CHARGEBACK') AND w.disposition IN ('APPLIED', 'HELD')
+           AND w.counted_minor < CASE WHEN w.is_total THEN (w.disposition = 'HELD')::int
+                                                      ELSE w.amount_minor END
+           AND w.currency = p.currency AND w.stated_account_no IN ('', a.account_no)
+           AND p.amount_minor > p.refund_reserved_minor + p.charged_back_minor""",
+    "what waits for room asks a person, and what has it asks nobody any more": """
+        SELECT w.id FROM payments_providertransaction w
+          JOIN payments_providertransaction p ON p.id = w.reverses_id AND p.currency = w.currency
+          JOIN payments_provideraccount a ON a.id = p.account_id
+         WHERE w.kind IN ('REFUND', 'CHARGEBACK') AND NOT w.is_total
+           AND w.stated_account_no IN ('', a.account_no)
+           AND CASE WHEN w.disposition <> 'RETURNED' AND w.counted_minor < w.amount_minor
+                    THEN NOT EXISTS (SELECT FROM payments_conflict c
+                                      WHERE c.reason = 'REVERSAL_EXCEEDS_PAYMENT'
+                                        AND c.transaction_id = w.id)
+                    ELSE EXISTS (SELECT FROM payments_conflict c
+                                  WHERE c.reason = 'REVERSAL_EXCEEDS_PAYMENT'
+                                    AND c.transaction_id = w.id AND c.status = 'OPEN') END""",
     "an order has refunded what the payment that paid it has": """
         SELECT o.id FROM orders_order o
          WHERE o.refunded_minor <> coalesce((
@@ -108,7 +130,10 @@ CHECKS: Final[Mapping[str, str]] = {
     "a refund succeeded if and only if the ledger has it, for its payment and its amount": """
         SELECT r.id FROM payments_refund r
           LEFT JOIN payments_providertransaction t ON t.id = r.transaction_id
-         WHERE (r.status = 'SUCCEEDED') <> coalesce(
+         WHERE (r.status = 'SUCCEEDED' OR r.status = 'FAILED' AND EXISTS (
+                   SELECT FROM payments_conflict c
+                    WHERE c.reason = 'REFUND_REVERSED' AND c.transaction_id = t.id)
+               AND t.counted_minor = r.amount_minor) <> coalesce(
                t.kind = 'REFUND' AND t.disposition = 'APPLIED' AND t.reverses_id = r.payment_id
                AND (t.account_id, t.amount_minor, t.currency, t.counted_minor)
                  = (r.account_id, r.amount_minor, r.currency, r.amount_minor), false)""",

@@ -48,6 +48,10 @@ COMPARING = "tests/simulator/test_check.py"
 REFUNDING = "tests/payments/refunds/test_carry_out.py"
 TELLING = "tests/payments/refunds/test_told.py"
 POLLING = "tests/payments/refunds/test_polling.py"
+TOLD = "tests/payments/refunds/test_told.py"
+ROOMS = "tests/payments/refunds/test_room_that_becomes_free.py"
+NEWS = "tests/payments/refunds/test_news_in_any_order.py"
+REFUND_COURSES = "tests/payments/refunds/test_stateful.py"
 
 
 @dataclass(frozen=True)
@@ -107,8 +111,8 @@ MUTANTS: Final = (
     _mutant(
         "a closed order can be paid",
         "orders/lifecycle.py",
-        "OrderStatus.PAID: frozenset({OrderStatus.WAIT_PAY}),",
-        "OrderStatus.PAID: frozenset({OrderStatus.WAIT_PAY, OrderStatus.CLOSED}),",
+        "OrderStatus.PAID: frozenset({OrderStatus.WAIT_PAY, OrderStatus.REFUNDED}),",
+        "OrderStatus.PAID: frozenset(set(OrderStatus) - {OrderStatus.PAID}),",
         *(RECEIVING, "-k", "closed"),
     ),
     _mutant(
@@ -227,8 +231,8 @@ MUTANTS: Final = (
     _mutant(
         "a sweep does not look again at what it has locked",
         "payments/sweep.py",
-        "t.disposition = 'PARKED' FOR NO KEY UPDATE OF t SKIP LOCKED",
-        "true FOR NO KEY UPDATE OF t SKIP LOCKED",
+        "WHERE t.id = %s AND t.kind = 'PAYMENT' AND t.disposition = 'PARKED'",
+        "WHERE t.id = %s AND t.kind = 'PAYMENT'",
         *(DUELS, "-k", "sweep_and_sweep"),
     ),
     _mutant(
@@ -462,20 +466,6 @@ MUTANTS: Final = (
         *(OVERTAKEN, "-k", "overtakes_the_answer"),
     ),
     _mutant(
-        "a refund that waited for its payment is not counted",
-        "payments/refunds/booking.py",
-        "    _take_in(payment, row.pk, row.amount_minor, at=row.occurred_at, now=now)",
-        "    pass",
-        *(OVERTAKEN, "-k", "overtakes_its_payment"),
-    ),
-    _mutant(
-        "a refund that a total told counts once more by itself",
-        "payments/refunds/booking.py",
-        "    return amount_minor - wanted",
-        "    return 0",
-        *(TELLING, "-k", "totals_and_single"),
-    ),
-    _mutant(
         "an open question explains every difference of its payment",
         "config/simulator/comparison.py",
         "return row.refunded_minor in possible and",
@@ -509,6 +499,153 @@ MUTANTS: Final = (
         "if by in reached.found_by",
         "if reached.found_by is not None",
         *(POLLING, "-k", "cannot_be_asked"),
+    ),
+    _mutant(
+        "refunds: room that becomes free is left to nobody",
+        "payments/refunds/settling.py",
+        "    booking.recount(payment, at=now, now=now)\n",
+        "",
+        *(ROOMS, "-k", "oldest_first"),
+    ),
+    _mutant(
+        "refunds: the newest takes the room that becomes free",
+        "payments/refunds/shares.py",
+        "    for claim in sorted(claims, key=lambda each: each.pk):",
+        "    for claim in sorted(claims, key=lambda each: -each.pk):",
+        *(ROOMS, "-k", "oldest_first"),
+    ),
+    _mutant(
+        "refunds: what waits takes the room of a refund under way",
+        "payments/refunds/shares.py",
+        "        self.free = room - self.promised",
+        "        self.free = room",
+        *(ROOMS, "-k", "ours_has_its_room"),
+    ),
+    _mutant(
+        "refunds: a total uses no room of a refund under way",
+        "payments/refunds/shares.py",
+        "        pool, taken = pool - part, taken + part",
+        "        pool = pool - part",
+        *(TOLD, "-k", "may_be_the_refund_of_ours"),
+    ),
+    _mutant(
+        "refunds: a total may be a refund that was asked for after it",
+        "payments/refunds/shares.py",
+        "    return since is None or total.told_at >= since",
+        "    return True",
+        *(TOLD, "-k", "told_before_we_asked"),
+    ),
+    _mutant(
+        "refunds: what counts at last is still asked about",
+        "payments/refunds/booking.py",
+        "        if pk in exceeding and pk not in counted.missing:",
+        "        if False:",
+        *(ROOMS, "-k", "nobodys_here"),
+    ),
+    _mutant(
+        "refunds: what counts at last is taken for ours",
+        "payments/refunds/booking.py",
+        "        if pk not in explained and pk not in counted.missing:",
+        "        if False:",
+        *(ROOMS, "-k", "nobodys_here"),
+    ),
+    _mutant(
+        "refunds: a foreign account's refund takes room",
+        "payments/refunds/rows.py",
+        "    return row.currency == payment.currency and row.stated_account_no in accounts",
+        "    return row.currency == payment.currency",
+        *(ROOMS, "-k", "disagrees"),
+    ),
+    _mutant(
+        "refunds: a dispute that was lost without room was not lost",
+        "payments/refunds/reversals.py",
+        " & ~Q(reason=ConflictReason.REVERSAL_EXCEEDS_PAYMENT)",
+        "",
+        *(ROOMS, "-k", "stays_lost"),
+    ),
+    _mutant(
+        "refunds: a failure before its success is forgotten",
+        "payments/refunds/failed.py",
+        "    if fact is None or fact.money.currency != payment.currency:",
+        "    if fact is not None or fact is None:",
+        *(NEWS, "-k", "last_word_unless"),
+    ),
+    _mutant(
+        "refunds: a failure without an amount is forgotten",
+        "payments/refunds/told.py",
+        "facts.is_single(fact) and facts.failure_was_told(",
+        "False and facts.failure_was_told(",
+        *(NEWS, "-k", "states_no_money"),
+    ),
+    _mutant(
+        "refunds: the failure is always the last word",
+        "payments/refunds/rows.py",
+        "    return row.failed_at >= row.occurred_at",
+        "    return True",
+        *(NEWS, "-k", "stated_to_be_later"),
+    ),
+    _mutant(
+        "refunds: of two at the same time the success is the last word",
+        "payments/refunds/rows.py",
+        "    return row.failed_at >= row.occurred_at",
+        "    return row.failed_at > row.occurred_at",
+        *(NEWS, "-k", "last_word_unless"),
+    ),
+    _mutant(
+        "refunds: what goes out again asks nobody again",
+        "payments/refunds/repeats.py",
+        "    if not was_asked:\n",
+        "    if True:\n",
+        *(NEWS, "-k", "asks_again"),
+    ),
+    _mutant(
+        "refunds: a repeat that takes up a parked refund leaves its question open",
+        "payments/refunds/waiting.py",
+        "    questions.answer(ConflictReason.PAYMENT_NOT_FOUND, about, said, payment, now=now)\n",
+        "",
+        *(NEWS, "-k", "takes_up"),
+    ),
+    _mutant(
+        "refunds: a success after our failure blocks no room",
+        "payments/refunds/told.py",
+        "    counted = booking.recount(payment, at=fact.occurred_at, now=now, told=row.pk)",
+        "    counted = booking.Counted(missing={}, external={})",
+        *(NEWS, "-k", "blocks_the_room"),
+    ),
+    _mutant(
+        "refunds: a total after a failure still has what failed",
+        "payments/refunds/shares.py",
+        "        return total.at < failed.at",
+        "        return True",
+        *(NEWS, "-k", "what_stands_now"),
+    ),
+    _mutant(
+        "refunds: a total before a failure does not have what failed",
+        "payments/refunds/shares.py",
+        "        return total.at < failed.at",
+        "        return False",
+        *(NEWS, "-k", "comes_late"),
+    ),
+    _mutant(
+        "refunds: the same total later is no news",
+        "payments/refunds/repeats.py",
+        "    if row.is_total and is_later:",
+        "    if False:",
+        *(NEWS, "-k", "same_total_later"),
+    ),
+    _mutant(
+        "refunds: totals do not yield to the refunds that explain them",
+        "payments/refunds/shares.py",
+        "        highest = max(highest, left)",
+        "        highest = 0",
+        REFUND_COURSES,
+    ),
+    _mutant(
+        "refunds: a failure takes from a total what is not in it",
+        "payments/refunds/shares.py",
+        "            if each.amount <= left and _has_failed_one(total, each):",
+        "            if _has_failed_one(total, each):",
+        REFUND_COURSES,
     ),
 )
 

@@ -26,6 +26,12 @@ BREAKS = {
     "a payment has refunded what the ledger counts, and no more is promised than is left": """
         UPDATE payments_providertransaction SET refund_reserved_minor = 9
          WHERE txn_no = 'pi_paid'""",
+    "nothing waits for room while there is any": """
+        UPDATE payments_providertransaction SET disposition = 'HELD', counted_minor = 0
+         WHERE kind = 'REFUND'""",
+    "what waits for room asks a person, and what has it asks nobody any more": """
+        UPDATE payments_providertransaction SET disposition = 'HELD', counted_minor = 0
+         WHERE kind = 'REFUND'""",
     "an order has refunded what the payment that paid it has": """
         UPDATE orders_order SET refunded_minor = 9 WHERE order_no = 'paid'""",
     "a refund succeeded if and only if the ledger has it, for its payment and its amount": """

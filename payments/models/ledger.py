@@ -33,6 +33,10 @@ class ProviderTransaction(models.Model):
     refund or chargeback counts in the payment that it `reverses` (`reverses_no` is that one's
     number as stated). A row that `is_total` states all that was refunded so far; what counts of
     it is the part that no other row tells. `version` counts a payment's events.
+
+    A refund's `occurred_at` is the latest time at which its provider said that it stands, and
+    `failed_at` the latest at which it failed, if that was stated; `failure_told_at` is when we
+    were told first.
     """
 
     account = models.ForeignKey(ProviderAccount, on_delete=models.PROTECT, db_index=False)
@@ -50,6 +54,8 @@ class ProviderTransaction(models.Model):
     currency = models.CharField(max_length=3)
     occurred_at = models.DateTimeField()
     occurred_at_is_stated = models.BooleanField()
+    failed_at = models.DateTimeField(null=True, blank=True)
+    failure_told_at = models.DateTimeField(null=True, blank=True)
     disposition = models.CharField(max_length=10, choices=Disposition)
     refund_reserved_minor = models.BigIntegerField(default=0)
     refunded_minor = models.BigIntegerField(default=0)
@@ -100,6 +106,11 @@ class ProviderTransaction(models.Model):
                     counted_minor__lte=F("amount_minor"),
                 ),
                 name="transaction_counted_within_amount",
+            ),
+            models.CheckConstraint(
+                condition=Q(failure_told_at__isnull=True, failed_at__isnull=True)
+                | Q(failure_told_at__isnull=False, kind=TransactionKind.REFUND, is_total=False),
+                name="transaction_failure_is_a_refunds",
             ),
         ]
         indexes = [

@@ -1,135 +1,148 @@
-"""Book refunds into their payment, whether they are told one by one or as a running total.
+"""Count anew what has gone back of a payment, whenever a fact of it or its room has changed.
 
 Some providers state each refund under its own number, some all that was refunded so far, and
 some both, in any order. What a payment has refunded is then the larger of the two stories, never
-their sum: a total counts for what goes beyond all that is known, and a refund that is told by
-itself later takes the place of that part.
+their sum (`shares.py`). Whatever finds no room waits, and takes it, the oldest first, as soon as
+it is free. The caller holds the payment's row, then our refund's.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Sum
+from payments.models import (
+    Conflict,
+    ConflictReason,
+    Disposition,
+    ProviderTransaction,
+    TransactionKind,
+)
+from payments.refunds import questions, reversals, room, rows, shares
+from payments.refunds.reversals import Reversals
 
-from payments.models import Disposition, ProviderTransaction, TransactionKind
-from payments.refunds import room, rows
-from payments.refunds.rows import Fact
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """By row, in minor units: what waits for room, and what nobody here has asked for."""
+
+    missing: Mapping[int, int]
+    external: Mapping[int, int]
 
 
-def book_item(payment: ProviderTransaction, fact: Fact, *, now: datetime) -> int | None:
-    """Count a refund that nobody here asked for; None if the ledger has its number.
+def recount(
+    payment: ProviderTransaction,
+    *,
+    at: datetime,
+    now: datetime,
+    told: int | None = None,
+    lost: str = "",
+) -> Counted:
+    """Let the room, the order and every row say what the facts say together.
 
-    Where it does not fit into the payment its row is HELD and counts nothing.
+    Asks about what does not fit and about what nobody here has asked for, and answers what was
+    asked as soon as all of it counts; the row `told` is left to the caller, whose delivery it is.
+    `at` is when money moved in the world. Raises RoomLost.
     """
-    amount_minor = fact.money.amount_minor
-    row_id = rows.insert(
-        fact,
-        account_id=payment.account_id,
-        merchant_id=payment.merchant_id,
-        payment=payment,
-        disposition=Disposition.APPLIED,
-        counted_minor=amount_minor,
-        now=now,
+    known = reversals.of(payment, lost=lost)
+    claims = known.claims()
+    got, reserved = shares.share_out(payment.amount_minor, claims, known.promises)
+    if any(got[pk] < known.owed[pk] for pk in known.ours):
+        raise room.RoomLost(f"transaction {payment.pk}")
+    _move(payment, known, got, reserved, at=at, now=now)
+    for row in known.rows.values():
+        _write(row, known, got)
+    counted = Counted(
+        missing={pk: owed - got[pk] for pk, owed in known.owed.items() if owed > got[pk]},
+        external=_external(known, got),
     )
-    if row_id is not None:
-        _take_in(payment, row_id, amount_minor, at=fact.occurred_at, now=now)
-    return row_id
+    _ask(payment, known, counted, told=told, now=now)
+    return counted
 
 
-def adopt_item(payment: ProviderTransaction, row: ProviderTransaction, *, now: datetime) -> None:
-    """Count a refund whose row waited for its payment; HELD if it does not fit."""
-    rows.count(row, row.amount_minor, Disposition.APPLIED, payment=payment)
-    _take_in(payment, row.pk, row.amount_minor, at=row.occurred_at, now=now)
-
-
-def book_total(payment: ProviderTransaction, fact: Fact, *, now: datetime) -> int | None:
-    """Count what a total states beyond all that is known; None if that is nothing.
-
-    Refunds of ours that are under way may be what it tells: it uses their room first. Where it
-    does not fit its row is HELD.
-    """
-    beyond = fact.money.amount_minor - ever_refunded(payment)
-    if beyond <= 0:
-        return None
-    row_id = rows.insert(
-        fact,
-        account_id=payment.account_id,
-        merchant_id=payment.merchant_id,
-        payment=payment,
-        disposition=Disposition.APPLIED,
-        counted_minor=beyond,
-        now=now,
-    )
-    if row_id is not None:
-        _take_in_total(payment, row_id, beyond, at=fact.occurred_at, now=now)
-    return row_id
-
-
-def adopt_total(payment: ProviderTransaction, row: ProviderTransaction, *, now: datetime) -> None:
-    """Count a total that waited for its payment."""
-    beyond = max(0, row.amount_minor - ever_refunded(payment))
-    rows.count(row, beyond, Disposition.APPLIED, payment=payment)
-    if beyond:
-        _take_in_total(payment, row.pk, beyond, at=row.occurred_at, now=now)
-
-
-def ever_refunded(payment: ProviderTransaction) -> int:
-    """What was refunded, with the refunds that failed after that, in minor units.
-
-    A provider may repeat a total that it stated before a refund failed: that is no news.
-    """
-    failed = ProviderTransaction.objects.filter(
-        reverses=payment, kind=TransactionKind.REFUND, disposition=Disposition.RETURNED
-    ).aggregate(total=Sum("amount_minor"))
-    return payment.refunded_minor + (failed["total"] or 0)
-
-
-def cover(payment: ProviderTransaction, amount_minor: int, *, since: datetime | None = None) -> int:
-    """Let a refund that is told by itself take the place of its part of the totals.
-
-    Returns how many minor units of it the totals (told since then) had counted.
-    """
-    wanted = amount_minor
-    for row in totals(payment, since=since):
-        part = min(wanted, row.counted_minor)
-        rows.count(row, row.counted_minor - part, Disposition.APPLIED)
-        wanted -= part
-        if not wanted:
-            break
-    return amount_minor - wanted
-
-
-def totals(
-    payment: ProviderTransaction, *, since: datetime | None = None
-) -> list[ProviderTransaction]:
-    """The totals of which a part is not explained by single refunds, locked."""
-    found = ProviderTransaction.objects.select_for_update(no_key=True).filter(
-        reverses=payment, is_total=True, counted_minor__gt=0
-    )
-    if since is not None:
-        found = found.filter(recorded_at__gte=since)
-    return list(found.order_by("pk"))
-
-
-def _take_in(
-    payment: ProviderTransaction, row_id: int, amount_minor: int, *, at: datetime, now: datetime
+def _move(
+    payment: ProviderTransaction,
+    known: Reversals,
+    got: Mapping[int, int],
+    reserved: int,
+    *,
+    at: datetime,
+    now: datetime,
 ) -> None:
-    told = sum(row.counted_minor for row in totals(payment))
-    grown = amount_minor - min(amount_minor, told)
-    if grown and not room.move(payment, reserved=grown, refunded=grown, at=at, now=now):
-        _hold(row_id)
+    is_refund = {pk: row.kind == TransactionKind.REFUND for pk, row in known.rows.items()}
+    refunded = sum(part for pk, part in got.items() if is_refund[pk])
+    charged_back = sum(part for pk, part in got.items() if not is_refund[pk])
+    change = {
+        "reserved": refunded + reserved - payment.refund_reserved_minor,
+        "refunded": refunded - payment.refunded_minor,
+        "charged_back": charged_back - payment.charged_back_minor,
+    }
+    if any(change.values()) and not room.move(payment, **change, at=at, now=now):
+        raise room.RoomLost(f"transaction {payment.pk}")
+
+
+def _write(row: ProviderTransaction, known: Reversals, got: Mapping[int, int]) -> None:
+    if row.pk not in known.owed and row.pk not in known.given_back:
+        came_back = row.disposition == Disposition.RETURNED
+        place = Disposition.RETURNED if came_back else Disposition.HELD
+        rows.set_(row, counted_minor=0, disposition=place)
         return
-    cover(payment, amount_minor)
+    counted = got.get(row.pk, 0) + known.given_back.get(row.pk, 0)
+    waits = not counted and known.owed.get(row.pk, 0)
+    disposition = Disposition.HELD if waits else Disposition.APPLIED
+    rows.set_(row, counted_minor=counted, disposition=disposition)
 
 
-def _take_in_total(
-    payment: ProviderTransaction, row_id: int, beyond: int, *, at: datetime, now: datetime
+def _external(known: Reversals, got: Mapping[int, int]) -> dict[int, int]:
+    parts, external = {}, {}
+    for pk, part in got.items():
+        row = known.rows[pk]
+        if row.is_total:
+            parts[pk] = (row.recorded_at, part)
+        elif row.kind == TransactionKind.REFUND and pk not in known.ours:
+            external[pk] = part
+    external |= shares.beyond_promises(parts, known.promises)
+    return {pk: part for pk, part in external.items() if part}
+
+
+def _ask(
+    payment: ProviderTransaction,
+    known: Reversals,
+    counted: Counted,
+    *,
+    told: int | None,
+    now: datetime,
 ) -> None:
-    grown = beyond - min(beyond, room.under_way(payment))
-    if not room.move(payment, reserved=grown, refunded=beyond, at=at, now=now):
-        _hold(row_id)
-
-
-def _hold(row_id: int) -> None:
-    ProviderTransaction.objects.filter(pk=row_id).update(
-        counted_minor=0, disposition=Disposition.HELD
+    asked: dict[str, set[int | None]] = {reason: set() for reason in ConflictReason}
+    about = Conflict.objects.filter(transaction_id__in=known.rows)
+    for reason, row_id in about.values_list("reason", "transaction_id"):
+        asked[reason].add(row_id)
+    exceeding = asked[ConflictReason.REVERSAL_EXCEEDS_PAYMENT]
+    for pk, missing in counted.missing.items():
+        if pk != told and pk not in exceeding:
+            case = questions.exceeds(payment, known.rows[pk], missing)
+            questions.ask(case, payment, now=now)
+    explained = (
+        {told} | asked[ConflictReason.EXTERNAL_REFUND] | asked[ConflictReason.REFUND_REVERSED]
     )
+    for pk, part in counted.external.items():
+        if pk not in explained and pk not in counted.missing:
+            questions.ask(questions.external(payment, pk, part), payment, now=now)
+    for pk, row in known.rows.items():
+        if pk in exceeding and pk not in counted.missing:
+            questions.answer(
+                ConflictReason.REVERSAL_EXCEEDS_PAYMENT,
+                questions.subject(pk),
+                _why_it_fits(row, known),
+                payment,
+                now=now,
+            )
+
+
+def _why_it_fits(row: ProviderTransaction, known: Reversals) -> str:
+    if row.disposition == Disposition.RETURNED:
+        return "the refund failed: its money came back"
+    if row.pk in known.ours:
+        return "it is a refund that was asked for here"
+    if known.owed.get(row.pk):
+        return "room became free: all of it counts"
+    return "other facts of this payment explain all of it"

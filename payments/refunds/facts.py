@@ -1,54 +1,24 @@
-"""What refunds and disputes have in common: the payment they are of, and where they do not fit."""
+"""What refunds and disputes have in common: the fact as stated, and its row in the ledger."""
 
 import hashlib
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
-
-from django.db import connection
+from typing import Any
 
 from orders.money import Money
 from payments import conflicts
-from payments.callback import Callback, Outcome
+from payments.callback import Callback, Kind, Outcome
 from payments.decision import Decision
 from payments.models import (
     ConflictReason,
+    Delivery,
     Disposition,
     ProviderTransaction,
-    Refund,
     TransactionKind,
 )
-from payments.refunds import booking, room, rows, settling
+from payments.refunds import questions, rows
 from payments.refunds.rows import Fact
 from payments.settle import Payee
-
-# By number, in the order in which the numbers are trusted; else by the order that it paid.
-_BY_NUMBER_SQL: Final = """
-    SELECT id FROM payments_providertransaction
-     WHERE account_id = %s AND kind = 'PAYMENT' AND txn_no = ANY(%s)
-  ORDER BY array_position(%s::varchar[], txn_no) LIMIT 1
-"""
-_BY_ORDER_SQL: Final = """
-    SELECT t.id FROM orders_order o JOIN payments_providertransaction t ON t.order_id = o.id
-     WHERE o.merchant_id = %s AND o.order_no = %s AND t.account_id = %s
-       AND t.kind = 'PAYMENT' AND t.disposition = 'APPLIED'
-"""
-
-
-def find_payment(
-    callback: Callback, payee: Payee, *, account_id: int, refund: Refund | None = None
-) -> ProviderTransaction | None:
-    """The payment that is reversed, locked; None if we do not know it (yet)."""
-    if refund is not None:
-        return room.lock(refund.payment_id)
-    numbers = [callback.reverses] if callback.reverses else [*callback.linked_nos, callback.txn_no]
-    with connection.cursor() as cursor:
-        cursor.execute(_BY_NUMBER_SQL, [account_id, numbers, numbers])
-        row = cursor.fetchone()
-        if row is None and not callback.reverses and callback.order_no:
-            cursor.execute(_BY_ORDER_SQL, [payee.merchant_id, callback.order_no, account_id])
-            row = cursor.fetchone()
-    return None if row is None else room.lock(row[0])
 
 
 def fact_of(
@@ -79,6 +49,43 @@ def numbered_total(fact: Fact, length_max: int) -> Fact:
     return replace(fact, txn_no=f"{number}:{fact.money.amount_minor}")
 
 
+def is_single(fact: Fact) -> bool:
+    """Whether it is one refund, and not a total or a dispute."""
+    return fact.kind == TransactionKind.REFUND and not fact.is_total
+
+
+def enter(
+    fact: Fact,
+    payment: ProviderTransaction,
+    *,
+    disposition: Disposition = Disposition.APPLIED,
+    now: datetime,
+) -> ProviderTransaction | None:
+    """Write the fact into the ledger of its payment; None if its number is there already."""
+    row_id = rows.insert(
+        fact,
+        account_id=payment.account_id,
+        merchant_id=payment.merchant_id,
+        payment=payment,
+        disposition=disposition,
+        now=now,
+    )
+    return None if row_id is None else known(fact, account_id=payment.account_id)
+
+
+def known(fact: Fact, *, account_id: int) -> ProviderTransaction:
+    """The row that has the fact's number, which is ours until the transaction ends."""
+    row = rows.find_locked(account_id, fact.kind, fact.txn_no)
+    assert row is not None  # noqa: S101 - the caller's insert has met it or made it
+    return row
+
+
+def failure_was_told(number: str, *, account_id: int) -> bool:
+    """Whether a failure of this refund was told that stated no money to enter in the ledger."""
+    told = Delivery.objects.filter(account_id=account_id, txn_no=number)
+    return told.filter(kind=Kind.REFUND_FAILED, outcome=Outcome.RECORDED, reason="").exists()
+
+
 def park(fact: Fact, payee: Payee, *, account_id: int, now: datetime) -> Decision:
     """The payment is not known yet: kept, and counted when it arrives."""
     row_id = rows.insert(
@@ -87,74 +94,17 @@ def park(fact: Fact, payee: Payee, *, account_id: int, now: datetime) -> Decisio
         merchant_id=payee.merchant_id,
         payment=None,
         disposition=Disposition.PARKED,
-        counted_minor=0,
         now=now,
     )
+    row = known(fact, account_id=account_id)
     if row_id is not None:
+        if is_single(fact) and failure_was_told(fact.txn_no, account_id=account_id):
+            rows.hear_failure(row, None, now=now)
         return Decision(outcome=Outcome.PARKED, transaction_id=row_id)
-    row = rows.find_locked(account_id, fact.kind, fact.txn_no)
-    assert row is not None  # noqa: S101 - the insert has just met it
     if Money(row.amount_minor, row.currency) != fact.money:
-        return _altered(row, fact)
-    return Decision(outcome=Outcome.DUPLICATE, transaction_id=row.pk)
-
-
-def disagreement(
-    fact: Fact, payment: ProviderTransaction, payee: Payee, *, now: datetime
-) -> Decision | None:
-    """A fact of another account or currency than its payment's counts nothing and is asked about.
-
-    None if it agrees.
-    """
-    if fact.stated_account_no and fact.stated_account_no != payee.account_no:
-        reason = ConflictReason.MERCHANT_MISMATCH
-    elif fact.money.currency != payment.currency:
-        reason = ConflictReason.CURRENCY_MISMATCH
-    else:
-        return None
-    row_id = rows.insert(
-        fact,
-        account_id=payment.account_id,
-        merchant_id=payment.merchant_id,
-        payment=payment,
-        disposition=Disposition.HELD,
-        counted_minor=0,
-        now=now,
-    )
-    if row_id is None:
-        return told_again(fact, payment, now=now, counts=False)
-    return conflict(_case(reason, row_id, payment, fact))
-
-
-def does_not_fit(row: ProviderTransaction, payment: ProviderTransaction) -> Decision:
-    """More went back than there was: entered, counted by nobody, and asked about."""
-    received = {"txn_no": row.txn_no, "kind": row.kind}
-    case = conflicts.Case(
-        reason=ConflictReason.REVERSAL_EXCEEDS_PAYMENT,
-        subject=f"transaction:{row.pk}",
-        **settling.sides(payment, row.amount_minor, **received),
-        order_id=payment.order_id,
-        transaction_id=row.pk,
-    )
-    return conflict(case)
-
-
-def told_again(
-    fact: Fact, payment: ProviderTransaction, *, now: datetime, counts: bool = True
-) -> Decision:
-    """The ledger has this number: the same fact, one that waited, or another one.
-
-    `counts` is False for a fact that disagrees with the payment: it goes on waiting.
-    """
-    row = rows.find_locked(payment.account_id, fact.kind, fact.txn_no)
-    assert row is not None  # noqa: S101 - the insert has just met it
-    same_payment = row.reverses_id in (None, payment.pk)
-    if not same_payment or Money(row.amount_minor, row.currency) != fact.money:
-        return _altered(row, fact)
-    if counts and row.disposition == Disposition.PARKED and fact.kind == TransactionKind.REFUND:
-        adopt = booking.adopt_total if row.is_total else booking.adopt_item
-        adopt(payment, row, now=now)
-        return Decision(outcome=Outcome.APPLIED, transaction_id=row.pk)
+        return altered(row, fact)
+    if fact.kind == TransactionKind.REFUND and fact.failure_told_at is None:
+        rows.hear_success(row, fact.stated_at)
     return Decision(outcome=Outcome.DUPLICATE, transaction_id=row.pk)
 
 
@@ -168,26 +118,25 @@ def conflict(case: conflicts.Case) -> Decision:
     )
 
 
-def _case(
-    reason: ConflictReason, row_id: int, payment: ProviderTransaction, fact: Fact
-) -> conflicts.Case:
-    sides = settling.sides(
-        payment,
-        fact.money.amount_minor,
-        txn_no=fact.txn_no,
-        account_no=fact.stated_account_no,
-    )
+def disagreeing(
+    fact: Fact, payment: ProviderTransaction, row: ProviderTransaction, reason: ConflictReason
+) -> Decision:
+    """A fact of another account or currency than its payment's is asked about."""
+    told: dict[str, Any] = {"txn_no": fact.txn_no, "account_no": fact.stated_account_no}
+    sides = questions.sides(payment, fact.money.amount_minor, **told)
     sides["received"]["currency"] = fact.money.currency
-    return conflicts.Case(
+    case = conflicts.Case(
         reason=reason,
-        subject=f"transaction:{row_id}",
+        subject=questions.subject(row.pk),
         **sides,
         order_id=payment.order_id,
-        transaction_id=row_id,
+        transaction_id=row.pk,
     )
+    return conflict(case)
 
 
-def _altered(row: ProviderTransaction, fact: Fact) -> Decision:
+def altered(row: ProviderTransaction, fact: Fact) -> Decision:
+    """The number was told before, with other money or of another payment."""
     story = f"{fact.money}\0{fact.reverses_no}"
     digest = hashlib.sha256(story.encode()).hexdigest()[:16]
     case = conflicts.Case(

@@ -9,18 +9,10 @@ from datetime import datetime
 from typing import Final
 
 from django.db import connection
-from django.db.models import Sum
-from django.db.models.functions import Coalesce
 
 from orders import refunding
 from payments import conflicts, ledger
-from payments.models import (
-    ConflictReason,
-    Disposition,
-    ProviderTransaction,
-    Refund,
-    RefundStatus,
-)
+from payments.models import ConflictReason, Disposition, ProviderTransaction
 
 _MOVE_SQL: Final = """
     UPDATE payments_providertransaction
@@ -36,7 +28,6 @@ _MOVE_SQL: Final = """
          + charged_back_minor + %(charged_back)s::bigint <= amount_minor
  RETURNING refund_reserved_minor, refunded_minor, charged_back_minor
 """
-UNDER_WAY: Final = (RefundStatus.REQUESTED, RefundStatus.PROCESSING)
 #: Questions about held money that are answered once all of it has gone back.
 _ANSWERED_BY_RETURN: Final = (
     ConflictReason.LATE_PAYMENT,
@@ -50,7 +41,7 @@ _ANSWERED_BY_RETURN: Final = (
 
 
 class RoomLost(RuntimeError):
-    """Room that was reserved is not there: a fault of ours; nothing is written."""
+    """Room that was promised is not there: a fault of ours; nothing is written."""
 
 
 def lock(payment_id: int) -> ProviderTransaction:
@@ -62,11 +53,6 @@ def lock(payment_id: int) -> ProviderTransaction:
 def left(payment: ProviderTransaction) -> int:
     """What may still be refunded, in minor units."""
     return payment.amount_minor - payment.refund_reserved_minor - payment.charged_back_minor
-
-
-def under_way(payment: ProviderTransaction) -> int:
-    """What is reserved and not refunded yet, in minor units."""
-    return payment.refund_reserved_minor - payment.refunded_minor
 
 
 def move(
@@ -99,41 +85,6 @@ def move(
     if refunded:
         tell_refunded(payment, at=at, now=now)
     return True
-
-
-def must_move(
-    payment: ProviderTransaction,
-    *,
-    reserved: int = 0,
-    refunded: int = 0,
-    at: datetime,
-    now: datetime,
-) -> None:
-    """Move what was reserved before. Raises RoomLost."""
-    if not move(payment, reserved=reserved, refunded=refunded, at=at, now=now):
-        raise RoomLost(f"transaction {payment.pk}")
-
-
-def release(payment: ProviderTransaction, refund: Refund, *, now: datetime) -> None:
-    """Give back what the refund had reserved, as far as no total has used it.
-
-    What the other refunds under way may still take is never given back with it.
-    """
-    freed = min(refund.amount_minor, under_way(payment) - _promised(payment, refund))
-    if freed > 0:
-        must_move(payment, reserved=-freed, at=now, now=now)
-
-
-def come_to_rest(payment: ProviderTransaction, refund: Refund, *, now: datetime) -> None:
-    """When no other refund is under way, what is still reserved was used by a total: free it."""
-    if under_way(payment) and not _promised(payment, refund):
-        must_move(payment, reserved=-under_way(payment), at=now, now=now)
-
-
-def _promised(payment: ProviderTransaction, refund: Refund) -> int:
-    """What the payment's other refunds under way may still take, in minor units."""
-    others = Refund.objects.filter(payment=payment, status__in=UNDER_WAY).exclude(pk=refund.pk)
-    return int(others.aggregate(total=Coalesce(Sum("amount_minor"), 0))["total"])
 
 
 def tell_refunded(payment: ProviderTransaction, *, at: datetime, now: datetime) -> None:

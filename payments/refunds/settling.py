@@ -5,10 +5,9 @@ the refund's.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Final
 
 from orders.money import Money
-from payments import conflicts
 from payments.models import (
     ConflictReason,
     Disposition,
@@ -17,8 +16,12 @@ from payments.models import (
     RefundStatus,
     TransactionKind,
 )
-from payments.refunds import booking, events, lifecycle, room, rows
+from payments.refunds import booking, events, lifecycle, questions, rows
 from payments.refunds.rows import Fact
+
+#: Said with every question about a refund.
+sides: Final = questions.sides
+_RESOLUTION_LENGTH_MAX: Final = 60
 
 
 class OtherMoney(Exception):
@@ -57,13 +60,11 @@ def succeed(
         merchant_id=payment.merchant_id,
         payment=payment,
         disposition=Disposition.APPLIED,
-        counted_minor=refund.amount_minor,
         now=now,
     )
+    was_told = row_id is None
     if row_id is None:
-        row_id = _told_before(refund, payment, fact.txn_no, now=now)
-    else:
-        _count(refund, payment, at=at, now=now)
+        row_id, at = _told_before(refund, payment, fact)
     lifecycle.end(
         refund,
         RefundStatus.SUCCEEDED,
@@ -71,60 +72,23 @@ def succeed(
         provider_refund_no=provider_refund_no,
         now=now,
     )
-    room.come_to_rest(payment, refund, now=now)
+    if was_told:
+        _answer_about(row_id, refund, payment, now=now)
+    booking.recount(payment, at=at, now=now, told=row_id)
     events.tell_refund("succeeded", refund, payment, now=now)
-    _answer(ConflictReason.REFUND_IN_DOUBT, f"refund:{refund.pk}", "it succeeded", payment, now)
+    about = f"refund:{refund.pk}"
+    questions.answer(ConflictReason.REFUND_IN_DOUBT, about, "it succeeded", payment, now=now)
     return row_id
 
 
 def fail(refund: Refund, payment: ProviderTransaction, *, why: str, now: datetime) -> None:
-    """The refund will never happen: its room is free again."""
-    room.release(payment, refund, now=now)
+    """The refund will never happen: its room is free again, for whatever waits for it."""
     lifecycle.end(refund, RefundStatus.FAILED, why=why, now=now)
-    room.come_to_rest(payment, refund, now=now)
+    # A total that seemed to tell this refund told one that nobody here asked for.
+    booking.recount(payment, at=now, now=now)
     events.tell_refund("failed", refund, payment, now=now)
-    _answer(ConflictReason.REFUND_IN_DOUBT, f"refund:{refund.pk}", "it failed", payment, now)
-    if room.under_way(payment) == 0:
-        # A total seemed to tell this refund; so it told one that nobody here asked for.
-        for row in booking.totals(payment, since=refund.requested_at):
-            ask_about_external(payment, row.pk, row.counted_minor, now=now)
-
-
-def ask_about_external(
-    payment: ProviderTransaction, row_id: int, amount_minor: int, *, now: datetime
-) -> None:
-    """Money went back that nobody here has asked for: a person should know why."""
-    case = conflicts.Case(
-        reason=ConflictReason.EXTERNAL_REFUND,
-        subject=f"transaction:{row_id}",
-        **sides(payment, amount_minor),
-        order_id=payment.order_id,
-        transaction_id=row_id,
-    )
-    conflicts.open_conflict(
-        case, merchant_id=payment.merchant_id, merchant_code=payment.merchant.code, now=now
-    )
-
-
-def sides(payment: ProviderTransaction, amount_minor: int, **received: Any) -> dict[str, Any]:
-    """What a payment allows, and what came, side by side."""
-    return {
-        "expected": {
-            "payment": payment.txn_no,
-            "order_no": payment.order_no,
-            "amount_minor": payment.amount_minor,
-            "currency": payment.currency,
-            "refunded_minor": payment.refunded_minor,
-            "reserved_minor": payment.refund_reserved_minor,
-            "charged_back_minor": payment.charged_back_minor,
-        },
-        "received": {
-            "endpoint": payment.account.endpoint,
-            "amount_minor": amount_minor,
-            "currency": payment.currency,
-            **received,
-        },
-    }
+    about = f"refund:{refund.pk}"
+    questions.answer(ConflictReason.REFUND_IN_DOUBT, about, "it failed", payment, now=now)
 
 
 def is_of(payment: ProviderTransaction, row: ProviderTransaction, money: Money) -> bool:
@@ -133,46 +97,29 @@ def is_of(payment: ProviderTransaction, row: ProviderTransaction, money: Money) 
         row.reverses_id in (None, payment.pk)
         and Money(row.amount_minor, row.currency) == money
         and row.disposition != Disposition.RETURNED
+        and not rows.has_failed(row)
         and not row.is_total
     )
 
 
-def _told_before(
-    refund: Refund, payment: ProviderTransaction, number: str, *, now: datetime
-) -> int:
+def _told_before(refund: Refund, payment: ProviderTransaction, fact: Fact) -> tuple[int, datetime]:
     """A callback told it before we knew its number: then it was taken for somebody else's."""
-    row = rows.find_locked(payment.account_id, TransactionKind.REFUND, number)
+    row = rows.find_locked(payment.account_id, TransactionKind.REFUND, fact.txn_no)
     if row is None or not is_of(payment, row, refund.money):
         raise OtherMoney(row or payment)
-    if row.disposition == Disposition.APPLIED:
-        room.release(payment, refund, now=now)
-    else:
-        rows.count(row, refund.amount_minor, Disposition.APPLIED, payment=payment)
-        _count(refund, payment, at=row.occurred_at, now=now)
+    if fact.occurred_at_is_stated:
+        rows.hear_success(row, fact.occurred_at)
+    rows.set_(row, disposition=Disposition.APPLIED, reverses_id=payment.pk)
+    return row.pk, row.occurred_at
+
+
+def _answer_about(
+    row_id: int, refund: Refund, payment: ProviderTransaction, *, now: datetime
+) -> None:
     for reason in (
         ConflictReason.EXTERNAL_REFUND,
         ConflictReason.REVERSAL_EXCEEDS_PAYMENT,
         ConflictReason.PAYMENT_NOT_FOUND,
     ):
-        subject = f"transaction:{row.pk}"
-        _answer(reason, subject, f"it is refund {refund.refund_no}", payment, now)
-    return row.pk
-
-
-def _count(refund: Refund, payment: ProviderTransaction, *, at: datetime, now: datetime) -> None:
-    """Turn what was reserved into what is refunded, less what a total has told of it already."""
-    told = booking.cover(payment, refund.amount_minor, since=refund.requested_at)
-    if told < refund.amount_minor:
-        room.must_move(payment, refunded=refund.amount_minor - told, at=at, now=now)
-
-
-def _answer(
-    reason: ConflictReason,
-    subject: str,
-    resolution: str,
-    payment: ProviderTransaction,
-    now: datetime,
-) -> None:
-    conflicts.answered_by_fact(
-        reason, subject, resolution=resolution, merchant_code=payment.merchant.code, now=now
-    )
+        said = f"it is refund {refund.refund_no}"[:_RESOLUTION_LENGTH_MAX]
+        questions.answer(reason, questions.subject(row_id), said, payment, now=now)

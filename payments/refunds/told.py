@@ -18,7 +18,18 @@ from payments.models import (
     RefundStatus,
     TransactionKind,
 )
-from payments.refunds import booking, facts, failed, ours, rows, settling
+from payments.refunds import (
+    booking,
+    facts,
+    failed,
+    ours,
+    payment_of,
+    questions,
+    repeats,
+    rows,
+    settling,
+    waiting,
+)
 from payments.settle import Payee
 
 #: A total's row is numbered by what it is the total of, and the total.
@@ -30,7 +41,7 @@ def decide_refunded(
 ) -> Decision:
     """Money went back: enter it once, and count it once, however it is told."""
     refund = ours.find(callback, account_id=account_id)
-    payment = facts.find_payment(callback, payee, account_id=account_id, refund=refund)
+    payment = payment_of.find(callback, payee, account_id=account_id, refund=refund)
     if refund is not None and payment is not None:
         refund = ours.lock(refund)
         decision = _ours(callback, refund, payment, now=now)
@@ -43,10 +54,10 @@ def decide_refunded(
         return decision or Decision(outcome=Outcome.RECORDED, reason="NO_AMOUNT")
     if payment is None:
         return facts.park(_numbered(fact), payee, account_id=account_id, now=now)
-    refused = facts.disagreement(fact, payment, payee, now=now)
+    refused = repeats.disagreement(fact, payment, payee, now=now)
     if refused is not None:
         return refused
-    booked = _total(fact, payment, now=now) if fact.is_total else _item(fact, payment, now=now)
+    booked = _booked(_numbered(fact), payment, now=now)
     is_news = booked.outcome is not Outcome.DUPLICATE
     return booked if is_news or decision is None else decision
 
@@ -66,6 +77,8 @@ def _ours(
         altered = callback.money is not None and callback.money != refund.money
         if callback.cumulative or other or altered:
             return None
+        assert refund.transaction is not None  # noqa: S101 - a CHECK of the database
+        rows.hear_success(refund.transaction, callback.occurred_at)
         return Decision(outcome=Outcome.DUPLICATE, transaction_id=refund.transaction_id)
     if refund.status == RefundStatus.FAILED:
         return None if callback.cumulative else _after_failure(callback, refund, payment, now=now)
@@ -89,31 +102,18 @@ def _ours(
 def _after_failure(
     callback: Callback, refund: Refund, payment: ProviderTransaction, *, now: datetime
 ) -> Decision:
-    """It failed, and now it succeeded: entered, counted by nobody, and a person is asked."""
+    """It failed, and now it succeeded: money has left, and a person is asked what is true."""
     fact = facts.fact_of(callback, TransactionKind.REFUND, now=now, money=refund.money)
     assert fact is not None  # noqa: S101 - the money is given
-    row_id = rows.insert(
-        fact,
-        account_id=payment.account_id,
-        merchant_id=payment.merchant_id,
-        payment=payment,
-        disposition=Disposition.HELD,
-        counted_minor=0,
-        now=now,
-    )
-    if row_id is None:
-        row = rows.find_locked(payment.account_id, TransactionKind.REFUND, fact.txn_no)
-        return Decision(outcome=Outcome.DUPLICATE, transaction_id=row.pk if row else payment.pk)
-    case = conflicts.Case(
-        reason=ConflictReason.REFUND_REVERSED,
-        subject=f"transaction:{row_id}",
-        **settling.sides(
-            payment, fact.money.amount_minor, refund_no=refund.refund_no, known=refund.status
-        ),
-        order_id=payment.order_id,
-        transaction_id=row_id,
-    )
-    return facts.conflict(case)
+    row = facts.enter(fact, payment, now=now)
+    if row is None:
+        return repeats.told_again(fact, payment, now=now)
+    counted = booking.recount(payment, at=fact.occurred_at, now=now, told=row.pk)
+    if row.pk in counted.missing:
+        case = questions.exceeds(payment, row, counted.missing[row.pk])
+        questions.ask(case, payment, now=now)
+    number, known = refund.refund_no, refund.status
+    return facts.conflict(questions.taken_back(payment, row, refund_no=number, known=known))
 
 
 def _other_money(callback: Callback, refund: Refund, payment: ProviderTransaction) -> Decision:
@@ -122,7 +122,7 @@ def _other_money(callback: Callback, refund: Refund, payment: ProviderTransactio
     case = conflicts.Case(
         reason=ConflictReason.AMOUNT_MISMATCH,
         subject=f"refund:{refund.pk}:{story}",
-        **settling.sides(
+        **questions.sides(
             payment,
             callback.money.amount_minor if callback.money else 0,
             refund_no=refund.refund_no,
@@ -134,33 +134,15 @@ def _other_money(callback: Callback, refund: Refund, payment: ProviderTransactio
     return facts.conflict(case)
 
 
-def _item(fact: rows.Fact, payment: ProviderTransaction, *, now: datetime) -> Decision:
-    row_id = booking.book_item(payment, fact, now=now)
-    if row_id is None:
-        return facts.told_again(fact, payment, now=now)
-    return _external(row_id, fact, payment, now=now)
-
-
-def _total(fact: rows.Fact, payment: ProviderTransaction, *, now: datetime) -> Decision:
-    may_be_ours = payment.refund_reserved_minor - payment.refunded_minor
-    beyond = fact.money.amount_minor - booking.ever_refunded(payment)
-    row_id = booking.book_total(payment, _numbered(fact), now=now)
-    if row_id is None:
-        return Decision(outcome=Outcome.DUPLICATE, transaction_id=payment.pk)
-    if beyond <= may_be_ours:
-        return Decision(outcome=Outcome.APPLIED, transaction_id=row_id)
-    return _external(row_id, fact, payment, now=now)
-
-
-def _external(
-    row_id: int, fact: rows.Fact, payment: ProviderTransaction, *, now: datetime
-) -> Decision:
-    """Booked or held, it was nobody here who asked for it."""
-    row = ProviderTransaction.objects.get(pk=row_id)
-    if row.disposition == Disposition.HELD:
-        return facts.does_not_fit(row, payment)
-    settling.ask_about_external(payment, row_id, fact.money.amount_minor, now=now)
-    return Decision(outcome=Outcome.APPLIED, transaction_id=row_id)
+def _booked(fact: rows.Fact, payment: ProviderTransaction, *, now: datetime) -> Decision:
+    row = facts.enter(fact, payment, now=now)
+    if row is None:
+        return repeats.told_again(fact, payment, now=now)
+    if facts.is_single(fact) and facts.failure_was_told(fact.txn_no, account_id=row.account_id):
+        rows.hear_failure(row, None, now=now)
+        rows.set_(row, disposition=Disposition.RETURNED)
+        return facts.conflict(questions.taken_back(payment, row, known="FAILED"))
+    return waiting.count(payment, row, now=now)
 
 
 def _numbered(fact: rows.Fact) -> rows.Fact:

@@ -30,6 +30,7 @@ from tests.factories import ProviderAccountFactory
 from tests.invariants import assert_books_balance
 from tests.payments.refunds.asking import let_leases_end, make_due, paid_order, room_of
 from tests.payments.refunds.test_told import refunded, total
+from tests.payments.telling import NOW
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -147,6 +148,33 @@ def test_refunds_and_a_dispute_that_race_never_take_more_than_was_paid(
         )
         reserved, _, charged_back = room_of(f"pi_{order_no}")
         assert (reserved, charged_back) in {(0, 7_000), (3_500, 6_500)}
+    assert_books_balance()
+
+
+def test_room_that_is_freed_while_others_take_it_is_given_once(
+    account: ProviderAccount, crew: Crew
+) -> None:
+    later = NOW + timedelta(hours=1)
+    for number in range(20):
+        order_no = f"A-{number}"
+        paid(account, order_no)
+        about: dict[str, Any] = {"reverses": f"pi_{order_no}"}
+        deliver(account, refunded(f"re_{number}", 6_000, **about))
+        deliver(account, refunded(f"rw_{number}", 5_000, **about))
+        frees = refunded(f"re_{number}", 6_000, kind=Kind.REFUND_FAILED, occurred_at=later, **about)
+        dispute = refunded(f"du_{number}", 4_000, kind=Kind.DISPUTED, **about)
+
+        crew.race(
+            partial(deliver, account, frees),
+            partial(deliver, account, refunded(f"rx_{number}", 3_000, **about)),
+            partial(deliver, account, dispute),
+            spread=0.004,
+        )
+
+        reserved, given, charged_back = room_of(f"pi_{order_no}")
+        assert (reserved, given + charged_back) == (given, 10_000)
+        waited = ProviderTransaction.objects.get(txn_no=f"rw_{number}")
+        assert waited.counted_minor == 5_000
     assert_books_balance()
 
 

@@ -102,12 +102,16 @@ def test_the_same_number_with_another_amount_is_a_conflict(account: ProviderAcco
     assert reasons() == ["EXTERNAL_REFUND", "TRANSACTION_ALTERED"]
 
 
-def test_more_than_was_paid_is_kept_and_counted_by_nobody(account: ProviderAccount) -> None:
-    told = [refunded("re_1", 8_000), refunded("re_2", 8_000)]
+def test_more_than_was_paid_counts_as_far_as_there_is_room(account: ProviderAccount) -> None:
+    told = [refunded("re_1", 8_000), refunded("re_2", 8_000), refunded("re_3", 1)]
 
-    assert outcomes(account, *told) == ["APPLIED", "CONFLICT REVERSAL_EXCEEDS_PAYMENT"]
-    assert room_of() == (8_000, 8_000, 0)
-    assert ProviderTransaction.objects.get(txn_no="re_2").disposition == "HELD"
+    exceeds = "CONFLICT REVERSAL_EXCEEDS_PAYMENT"
+    assert outcomes(account, *told) == ["APPLIED", exceeds, exceeds]
+    assert room_of() == (10_000, 10_000, 0)
+    kept = ProviderTransaction.objects.filter(kind="REFUND").order_by("txn_no")
+    assert list(kept.values_list("counted_minor", "disposition")) == [
+        *((8_000, "APPLIED"), (2_000, "APPLIED"), (0, "HELD"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +264,7 @@ def test_older_news_of_a_failure_changes_nothing(account: ProviderAccount) -> No
     assert room_of() == (3_000, 3_000, 0)
 
 
-def test_a_success_after_a_failure_is_kept_and_a_person_is_asked(
+def test_a_success_after_a_failure_counts_and_a_person_is_asked(
     account: ProviderAccount,
 ) -> None:
     ask(account, "R-1", 3_000)
@@ -269,7 +273,8 @@ def test_a_success_after_a_failure_is_kept_and_a_person_is_asked(
 
     assert outcomes(account, told, told) == ["CONFLICT REFUND_REVERSED", "DUPLICATE"]
     assert Refund.objects.get().status == RefundStatus.FAILED
-    assert room_of() == (0, 0, 0)
+    assert room_of() == (3_000, 3_000, 0)
+    assert order_of(account) == ("PAID", 3_000)
     assert reasons() == ["REFUND_REVERSED"]
 
 
@@ -296,7 +301,8 @@ def test_a_total_counts_for_what_it_adds(
     assert order_of(account) == ("PAID", 5_000)
     steps = told.count("APPLIED")
     assert len(events_of("order")) == 1 + steps
-    assert ProviderTransaction.objects.filter(kind="REFUND").count() == steps
+    counting = ProviderTransaction.objects.filter(kind="REFUND", counted_minor__gt=0)
+    assert counting.count() == steps
 
 
 def test_the_steps_of_a_growing_total_are_counted_one_by_one(account: ProviderAccount) -> None:
@@ -474,8 +480,9 @@ def test_a_failure_before_its_payment_ends_the_waiting(account: ProviderAccount)
     place(account.merchant, "1002", 1_200)
     told = [early(), failed("re_1", 500, reverses="pi_2"), paid(), early()]
 
-    assert outcomes(account, *told) == ["PARKED", "RECORDED", "APPLIED", "DUPLICATE"]
+    assert outcomes(account, *told) == ["PARKED", "PARKED", "APPLIED", "DUPLICATE"]
     assert room_of("pi_2") == (0, 0, 0)
+    assert reasons() == ["REFUND_REVERSED"]
 
 
 # --- What could be forged ---
