@@ -169,6 +169,8 @@ AMQP_QUEUE = env.str("AMQP_QUEUE", "paidonce.events.all")
 EVENT_STREAM_URL = env.str("EVENT_STREAM_URL", BROKER_URL if BROKER_URL.startswith("redis") else "")
 EVENT_STREAM = env.str("EVENT_STREAM", "paidonce.events")
 EVENT_STREAM_LENGTH_MAX = variables.number("EVENT_STREAM_LENGTH_MAX", 1_000_000, least=1)
+# Types of which a dead event lets those behind it pass.
+OUTBOX_FOLLOWERS_PASS = env.list("OUTBOX_FOLLOWERS_PASS", default=[])
 
 # --- Waiting for an order that a payment names, before a person is asked ---
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))
