@@ -67,12 +67,12 @@ def _parked() -> Figure:
 
 def _untold() -> list[Figure]:
     waiting = Dispatch.objects.filter(published_at__isnull=True, dead_at__isnull=True)
-    dead = _count(Dispatch.objects.filter(dead_at__isnull=False))
+    dead = _count_events(Dispatch.objects.filter(dead_at__isnull=False))
     link = reverse("admin:outbox_event_changelist")
     return [
         Figure(
             "Events waiting",
-            _count(waiting),
+            _count_events(waiting),
             "to be published by the relay",
             f"{link}?state=WAITING",
         ),
@@ -84,6 +84,11 @@ def _untold() -> list[Figure]:
             alarms=dead > 0,
         ),
     ]
+
+
+def _count_events(dispatches: QuerySet[Dispatch]) -> int:
+    """How many events they are: one may wait, or be dead, in several places."""
+    return _count(dispatches.order_by().values("event").distinct())
 
 
 def _count(rows: QuerySet[Any]) -> int:

@@ -75,7 +75,7 @@ def _redis_stream(config: Mapping[str, Any]) -> Destination:
 
 
 #: How each kind is connected to.
-OPENERS: Final[Mapping[DestinationKind, Callable[[Mapping[str, Any]], Destination]]] = {
+OPENERS: Final[dict[DestinationKind, Callable[[Mapping[str, Any]], Destination]]] = {
     DestinationKind.RABBITMQ: _rabbitmq,
     DestinationKind.REDIS_STREAM: _redis_stream,
 }

@@ -105,7 +105,7 @@ def fill(code: str, *, since: datetime) -> int:
             raise Refused(f"{code} has published events, so earlier ones would come out of order")
         cursor.execute("SET LOCAL statement_timeout = 0")
         cursor.execute(_FILL_SQL, {"id": destination.pk, "since": since})
-        filled = cursor.rowcount
+        filled = int(cursor.rowcount)
         destination.state, destination.reason = DestinationState.ACTIVE, ""
         destination.save(update_fields=["state", "reason"])
     logger.info("destination_filled", destination=code, events=filled)

@@ -29,7 +29,7 @@ from django.db import connection, transaction  # noqa: E402 - Django first
 from outbox.destinations.port import Message, Refused  # noqa: E402
 from outbox.destinations.rabbitmq import RabbitMQ  # noqa: E402
 from outbox.events import emit  # noqa: E402
-from outbox.models import Event, EventState  # noqa: E402
+from outbox.models import BUS, Destination, Dispatch, DispatchState  # noqa: E402
 from outbox.relay import relay_once  # noqa: E402
 from tests.outbox.fault_points import FAULTS  # noqa: E402
 
@@ -78,10 +78,11 @@ def relay(url: str, queue: str, fault: Fault) -> int:
     destination = Faulty(url, exchange=queue, queue=queue)
     destination.fault = fault
     stale = 0
+    bus = Destination.objects.get(code=BUS).pk
     with connection.execute_wrapper(fault.around_statement):
         while fault.countdown > 0 and unpublished():
             figures = relay_once(
-                destination, batch=BATCH, lease=LEASE, publish_seconds_max=PUBLISH_SECONDS_MAX
+                destination, bus, batch=BATCH, lease=LEASE, publish_seconds_max=PUBLISH_SECONDS_MAX
             )
             stale += figures.stale
             if not figures.claimed:
@@ -90,7 +91,7 @@ def relay(url: str, queue: str, fault: Fault) -> int:
 
 
 def unpublished() -> bool:
-    return Event.objects.exclude(state=EventState.PUBLISHED).exists()
+    return Dispatch.objects.exclude(state=DispatchState.PUBLISHED).exists()
 
 
 @dataclass

@@ -8,12 +8,13 @@ import pytest
 
 from outbox.destinations.port import Refused, Unavailable
 from outbox.destinations.rabbitmq import RabbitMQ
-from outbox.models import Event, EventState
-from outbox.relay import drain, relay_once
+from outbox.models import Dispatch, DispatchState, Event
+from outbox.redrive import redrive
 from outbox.retries import ATTEMPTS_MAX
-from tests.factories import EventFactory
+from tests.factories import DispatchFactory
 from tests.outbox.brokers import amqp_channel, message, queued, until
 from tests.outbox.proxy import Proxy
+from tests.outbox.relaying import drain, relay_once
 from tests.server_control import ServerControl
 
 
@@ -176,40 +177,44 @@ def test_an_exchange_that_was_deleted_is_declared_again(
 def test_poison_among_good_events_dies_alone_and_is_not_lost(
     rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
 ) -> None:
-    EventFactory.create()
-    poison = EventFactory.create(aggregate_id="A", payload={"x": "x" * 20_000_000})
-    follower = EventFactory.create(aggregate_id="A", seq=2)
-    EventFactory.create_batch(200)
+    DispatchFactory.create()
+    poison = DispatchFactory.create(aggregate_id="A", payload={"x": "x" * 20_000_000})
+    follower = DispatchFactory.create(aggregate_id="A", seq=2)
+    DispatchFactory.create_batch(200)
 
     for _ in range(ATTEMPTS_MAX):
         drain(rabbitmq, seconds_max=30)
-        Event.objects.update(next_attempt_at=None)
+        Dispatch.objects.update(next_attempt_at=None)
 
-    assert Event.objects.filter(state=EventState.PUBLISHED).count() == 201
-    assert Event.objects.get(pk=poison.pk).state == EventState.DEAD
-    assert Event.objects.get(pk=follower.pk).state == EventState.PENDING
+    assert Dispatch.objects.filter(state=DispatchState.PUBLISHED).count() == 201
+    assert Dispatch.objects.get(pk=poison.pk).state == DispatchState.DEAD
+    assert Dispatch.objects.get(pk=follower.pk).state == DispatchState.PENDING
     ids = [one.properties["message_id"] for one in queued(rabbitmq_url, name)]
     assert len(ids) == len(set(ids)) == 201
-    assert not {str(poison.pk), str(follower.pk)} & set(ids)
+    assert not {str(poison.event_id), str(follower.event_id)} & set(ids)
 
-    Event.objects.filter(pk=poison.pk).update(state="PENDING", attempts=0, payload={"small": 1})
+    Event.objects.filter(pk=poison.event_id).update(payload={"small": 1})
+    redrive([poison.event_id])
     drain(rabbitmq, seconds_max=30)
 
     last = queued(rabbitmq_url, name)[-2:]
-    assert [one.properties["message_id"] for one in last] == [str(poison.pk), str(follower.pk)]
+    assert [one.properties["message_id"] for one in last] == [
+        str(poison.event_id),
+        str(follower.event_id),
+    ]
     assert json.loads(last[0].body) == {"small": 1}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_events_wait_for_a_killed_broker_and_survive_it(private_rabbitmq: ServerControl) -> None:
     destination = RabbitMQ(private_rabbitmq.url, exchange="events", queue="events")
-    before = EventFactory.create()
+    before = DispatchFactory.create()
     assert relay_once(destination).published == 1
     # RabbitMQ 3.10 notes on the disk that a new quorum queue exists only a second after it has
     # confirmed messages; killed before that, it never serves the queue again.
     time.sleep(2)
     private_rabbitmq.kill()
-    after = EventFactory.create()
+    after = DispatchFactory.create()
 
     for _ in range(2 * ATTEMPTS_MAX):
         figures = relay_once(destination)
@@ -218,7 +223,7 @@ def test_events_wait_for_a_killed_broker_and_survive_it(private_rabbitmq: Server
     private_rabbitmq.start()
     until(lambda: drain(destination, seconds_max=30).published == 1)
 
-    assert Event.objects.get(pk=after.pk).attempts == 0
+    assert Dispatch.objects.get(pk=after.pk).attempts == 0
     ids = [one.properties["message_id"] for one in queued(private_rabbitmq.url, "events")]
-    assert list(dict.fromkeys(ids)) == [str(before.pk), str(after.pk)]
+    assert list(dict.fromkeys(ids)) == [str(before.event_id), str(after.event_id)]
     destination.close()

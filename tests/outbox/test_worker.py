@@ -14,7 +14,7 @@ from django.db import transaction
 
 from config.celery import app
 from outbox.events import emit
-from outbox.models import Event, EventState
+from outbox.models import Dispatch, DispatchState
 from tests.outbox.brokers import streamed, until
 from tests.processes import ROOT, Worker, environment
 
@@ -37,7 +37,7 @@ def tell(number: int) -> str:
 
 
 def all_published() -> bool:
-    return not Event.objects.exclude(state=EventState.PUBLISHED).exists()
+    return not Dispatch.objects.exclude(state=DispatchState.PUBLISHED).exists()
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def test_an_event_goes_out_within_a_second_of_its_commit(
         until(all_published)
 
     seconds = [
-        (event.published_at - event.created_at).total_seconds()
-        for event in Event.objects.exclude(seq=0)
-        if event.published_at is not None
+        (dispatch.published_at - dispatch.created_at).total_seconds()
+        for dispatch in Dispatch.objects.exclude(seq=0)
+        if dispatch.published_at is not None
     ]
     assert len(seconds) == EVENTS - 1
     assert statistics.median(seconds) < 1

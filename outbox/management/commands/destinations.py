@@ -61,9 +61,6 @@ class Command(BaseCommand):
     def _act(self, options: dict[str, Any]) -> None:
         code = options.get("code", "")
         match options["action"]:
-            case "list":
-                self._list(as_json=options["json"])
-                return
             case "add":
                 directory.add(
                     code,
@@ -81,6 +78,9 @@ class Command(BaseCommand):
                 directory.disable(code, reason=options["reason"])
             case "resume":
                 directory.resume(code)
+            case _:
+                self._list(as_json=options["json"])
+                return
         self.stdout.write(f"{code} is {Destination.objects.get(code=code).state}.")
 
     def _list(self, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from outbox.models import BUS, Dispatch, DispatchState
+from outbox.models import BUS, Destination, Dispatch, DispatchState
 from outbox.published import Follower, latest
 
 POLL_SECONDS = 0.5
@@ -40,8 +40,12 @@ class Command(BaseCommand):
         state = None if options["state"] == "ALL" else DispatchState(options["state"])
         if options["follow"] and state != DispatchState.PUBLISHED:
             raise CommandError("--follow shows published events: leave out --state.")
+        where: str = options["destination"]
+        if not Destination.objects.filter(code=where).exists():
+            raise CommandError(
+                f"There is no destination {where}; `manage.py destinations list` shows all."
+            )
         try:
-            where: str = options["destination"]
             follower = Follower(where) if options["follow"] else None
             for dispatch in latest(state, options["limit"], destination=where):
                 self._show(dispatch, as_json=options["json"])
