@@ -72,12 +72,15 @@ CLAIM_SQL: Final = """
 OLDEST_FIRST_SQL: Final = CLAIM_SQL.format(direction="")
 NEWEST_FIRST_SQL: Final = CLAIM_SQL.format(direction="DESC")
 
+# The ids are named twice: where the statistics know of nobody who holds a claim, PostgreSQL would
+# look for the claims by their owner, through the whole table.
 MOVE_SQL: Final = """
     UPDATE outbox_dispatch AS dispatch
     SET owner_token = NULL, lease_until = NULL, {moves}
     FROM unnest(%(ids)s::bigint[], %(fences)s::integer[], %(waits)s::interval[], %(errors)s::text[])
         AS claim (id, fence, wait, error)
-    WHERE dispatch.id = claim.id AND dispatch.fence = claim.fence
+    WHERE dispatch.id = ANY (%(ids)s::bigint[])
+      AND dispatch.id = claim.id AND dispatch.fence = claim.fence
       AND dispatch.owner_token = %(owner)s AND dispatch.state = 'CLAIMED'
     RETURNING dispatch.id, dispatch.state
 """

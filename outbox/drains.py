@@ -47,6 +47,7 @@ DUE_SQL: Final = """
               AND (waiting.state = 'PENDING' AND (waiting.next_attempt_at IS NULL
                                                   OR waiting.next_attempt_at <= clock_timestamp())
                    OR waiting.state = 'CLAIMED' AND waiting.lease_until <= clock_timestamp()))
+     ORDER BY destination.id
 """
 
 logger = structlog.stdlib.get_logger(__name__)

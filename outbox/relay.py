@@ -46,9 +46,11 @@ class Figures:
     failure: str = ""
 
     def add(self, other: "Figures") -> None:
-        """Count another round in."""
+        """Count another round in; of failures the last one counts."""
         for each in fields(self):
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+            if each.name != "failure":
+                setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+        self.failure = other.failure or self.failure
 
 
 @dataclass(slots=True)
