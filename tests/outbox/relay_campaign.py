@@ -3,7 +3,7 @@
 Run as a program by `test_relay_kills.py`: forks relay after relay, three at a time, each with one
 fault; then relays without one drain the table. Prints what was done as JSON.
 
-    python -m tests.outbox.relay_campaign <amqp url> <queue> <faults> <seed>
+    python -m tests.outbox.relay_campaign <amqp url> <queue> <faults> <events> <seed>
 
 Events are written all the while, every third time in a transaction that rolls back.
 """
@@ -101,6 +101,7 @@ class Campaign:
     url: str
     queue: str
     faults: int
+    events: int
     random: random.Random
 
     def __post_init__(self) -> None:
@@ -140,8 +141,12 @@ class Campaign:
         self.running[child] = fault
 
     def write_events(self) -> None:
-        for _ in range(4):
-            aggregate = f"A-{self.random.randrange(40)}"
+        """A part of all the events for each fault, so that the last relays have some too."""
+        wanted = self.events * (self.started + 1) // self.faults
+        while self.counts["written"] < wanted:
+            # Each aggregate in turn first, then any.
+            number = self.counts["written"]
+            aggregate = f"A-{number if number < 40 else self.random.randrange(40)}"
             rolls_back = self.random.random() < 1 / 3
             with transaction.atomic():
                 emit(
@@ -181,6 +186,6 @@ class Campaign:
 
 
 if __name__ == "__main__":
-    url, queue, faults, seed = sys.argv[1:]
-    campaign = Campaign(url, queue, int(faults), random.Random(int(seed)))  # noqa: S311
+    url, queue, faults, events, seed = sys.argv[1:]
+    campaign = Campaign(url, queue, int(faults), int(events), random.Random(int(seed)))  # noqa: S311
     sys.stdout.write(json.dumps(campaign.run()) + "\n")
