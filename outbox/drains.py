@@ -13,8 +13,9 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from outbox import models
 from outbox.crew import Crew
-from outbox.destinations.choice import Misconfigured, resolve
+from outbox.destinations.choice import OPENERS, Misconfigured, resolve
 from outbox.destinations.port import Destination
+from outbox.models import DestinationKind
 from outbox.relay import Figures, drain
 
 #: How many drain at once. Those that failed or were slow the last time share a few threads of
@@ -38,7 +39,7 @@ CLOSE_SECONDS_MAX: Final = 25.0
 DUE_SQL: Final = """
     SELECT destination.*
       FROM outbox_destination AS destination
-     WHERE destination.state = 'ACTIVE'
+     WHERE destination.state = 'ACTIVE' AND destination.kind = ANY (%(kinds)s)
        AND (%(only)s::varchar = '' OR destination.code = %(only)s::varchar)
        AND EXISTS (
            SELECT FROM outbox_dispatch AS waiting
@@ -98,10 +99,12 @@ class Drains:
         def over() -> bool:
             return stopped() or time.monotonic() >= stop_at
 
+        # Kinds that are not connected to here are published to by a relay of their own.
+        asked = {"only": only, "kinds": [str(DestinationKind.BUS), *map(str, OPENERS)]}
         while True:
             self._ended.clear()
             looked_at = time.monotonic()
-            due = list(models.Destination.objects.raw(DUE_SQL, {"only": only}))
+            due = list(models.Destination.objects.raw(DUE_SQL, asked))
             looked_for = time.monotonic() - looked_at
             self._start(due, over)
             if not lingers and not any(line.busy for line in self._lines.values()):

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from outbox.destinations import directory
 from outbox.destinations.directory import ENTERED_FROM, Refused
 from outbox.events import emit
-from outbox.models import Destination, DestinationState, Dispatch
+from outbox.models import Destination, DestinationKind, DestinationState, Dispatch
 from outbox.relay import relay_once
 from tests.concurrency.racing import race
 from tests.factories import CREATED_AT, DestinationFactory, DispatchFactory, EventFactory
@@ -36,19 +36,17 @@ def add(*arguments: str) -> str:
 
 
 def tell(aggregate: str, seq: int = 1, **changes: Any) -> None:
+    values: dict[str, Any] = {
+        "aggregate_type": "order",
+        "aggregate_id": aggregate,
+        "seq": seq,
+        "type": "order.paid",
+        "payload": {},
+        "at": CREATED_AT,
+        "tenant": "acme",
+    }
     with transaction.atomic():
-        emit(
-            **{
-                "aggregate_type": "order",
-                "aggregate_id": aggregate,
-                "seq": seq,
-                "type": "order.paid",
-                "payload": {},
-                "at": CREATED_AT,
-                "tenant": "acme",
-            }
-            | changes
-        )
+        emit(**values | changes)
 
 
 def told(code: str = "shop") -> list[tuple[str, int]]:
@@ -225,7 +223,7 @@ def test_what_cannot_be_done_is_explained(arguments: list[str], hint: str) -> No
 
 def test_the_bus_is_there_already() -> None:
     with pytest.raises(Refused, match="the bus is there already"):
-        directory.add("x", directory.DestinationKind.BUS)
+        directory.add("x", DestinationKind.BUS)
 
 
 def test_the_list_says_what_waits_where() -> None:

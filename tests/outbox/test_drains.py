@@ -182,6 +182,16 @@ def test_a_destination_that_is_misconfigured_says_so_and_the_others_work(
     assert "NOT_SET" in said[0]["reason"]
 
 
+def test_kinds_that_have_a_relay_of_their_own_are_left_to_it(run: Callable[..., Drains]) -> None:
+    dispatch = DispatchFactory.create(destination=DestinationFactory.create(kind="webhook"))
+
+    with structlog.testing.capture_logs() as logs:
+        run()
+
+    dispatch.refresh_from_db()
+    assert (dispatch.state, dispatch.fence, logs) == (DispatchState.PENDING, 0, [])
+
+
 def test_one_destination_alone_can_be_drained(run: Callable[..., Drains]) -> None:
     one, other = DestinationFactory.create_batch(2)
     for destination in (one, other):

@@ -1,7 +1,6 @@
 """A topic exchange on a real RabbitMQ."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 
@@ -12,6 +11,7 @@ from outbox.destinations.rabbitmq import RabbitMQ
 from outbox.models import Dispatch, DispatchState, Event
 from outbox.redrive import redrive
 from outbox.retries import ATTEMPTS_MAX
+from tests.concurrency.racing import race
 from tests.factories import DispatchFactory
 from tests.outbox.brokers import amqp_channel, message, queued, until
 from tests.outbox.proxy import Proxy
@@ -129,8 +129,9 @@ def test_a_message_that_closes_the_channel_is_found_among_those_in_flight(
     refused = told[4]
     assert refused is not None
     assert refused.reason.startswith("the broker will not take it: ")
-    arrived = {bytes(body) for body in bodies(rabbitmq_url, name)}
-    assert arrived == {b"%d" % number for number in range(10) if number != 4}
+    assert set(bodies(rabbitmq_url, name)) == {
+        b"%d" % number for number in range(10) if number != 4
+    }
 
 
 def test_whoever_stops_listening_leaves_no_confirmation_behind(
@@ -182,7 +183,7 @@ def test_a_broker_that_takes_everything_and_confirms_nothing_costs_no_attempts(
     figures = relay_once(destination)
 
     assert (figures.claimed, figures.published, figures.released) == (5, 0, 5)
-    assert "no confirmation within 0.5 s" in figures.failure
+    assert figures.failure.startswith("TimeoutError: ")
     assert set(Dispatch.objects.values_list("state", "attempts")) == {("PENDING", 0)}
     destination.close()
 
@@ -260,13 +261,14 @@ def test_events_wait_for_a_killed_broker_and_survive_it(private_rabbitmq: Server
     # confirmed messages; killed before that, it never serves the queue again.
     time.sleep(2)
     # Under load: the relay is at work when the broker dies.
-    DispatchFactory.create_batch(2000)
-    killer = threading.Timer(0.1, private_rabbitmq.kill)
-    killer.start()
-    stopped_by = drain(destination, seconds_max=30)
-    killer.join()
-    assert stopped_by.failure
-    assert 0 < stopped_by.published < 2000
+    DispatchFactory.create_batch(300)
+    figures, _ = race(
+        lambda: drain(destination, seconds_max=60, batch=3),
+        lambda: kill_at_work(private_rabbitmq),
+    )
+    assert figures is not None
+    assert figures.failure
+    assert 0 < figures.published < 300
 
     for _ in range(2 * ATTEMPTS_MAX):
         figures = relay_once(destination)
@@ -280,6 +282,11 @@ def test_events_wait_for_a_killed_broker_and_survive_it(private_rabbitmq: Server
     assert ids[0] == str(before.event_id)
     assert set(ids) == {str(one) for one in Dispatch.objects.values_list("event_id", flat=True)}
     destination.close()
+
+
+def kill_at_work(broker: ServerControl) -> None:
+    until(lambda: Dispatch.objects.filter(state=DispatchState.PUBLISHED).count() > 10)
+    broker.kill()
 
 
 def all_published() -> bool:
