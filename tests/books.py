@@ -10,7 +10,7 @@ TABLES = (
     *("payments_provideraccount", "payments_accountkey"),
     *("payments_delivery", "payments_providertransaction", "payments_conflict"),
     *("payments_refund", "payments_confirmation"),
-    *("outbox_event", "outbox_dispatch"),
+    "outbox_event",
 )
 
 
