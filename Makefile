@@ -95,8 +95,9 @@ oracle: $(VENV)/.dev $(ORACLES:=/.made) ## Judge what the providers' own SDKs si
 	@N=$(N) SEED=$(SEED) exec $(PYTHON) -m oracle $(ARGS)
 
 .PHONY: campaign
-campaign: $(VENV)/.dev ## Kill whatever works, many times more often than make test: make campaign KILLS=20000
-	@KILLS=$(or $(KILLS),20000) exec $(PYTHON) -m pytest --timeout 3600 tests/concurrency/test_kill_campaign.py $(ARGS)
+campaign: $(VENV)/.dev ## Kill whatever works, many times more often than make test: make campaign KILLS=20000 ROUNDS=1000
+	@KILLS=$(or $(KILLS),20000) ROUNDS=$(or $(ROUNDS),1000) exec $(PYTHON) -m pytest --timeout 3600 \
+	  tests/concurrency/test_kill_campaign.py tests/concurrency/test_relay_kills.py $(ARGS)
 
 .PHONY: mutants
 mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests notice: make mutants ARGS=amount

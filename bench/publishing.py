@@ -10,7 +10,8 @@ from django.db import connection
 from bench import load
 from bench.placed import Orders, order_no
 from bench.provider import PretendStripe
-from outbox.destinations.choice import chosen
+from outbox.destinations.choice import bus
+from outbox.models import BUS, Destination
 from outbox.relay import drain
 
 _SINGLES: Final = 20
@@ -19,11 +20,11 @@ _PAUSE_SECONDS: Final = 0.137
 _DEADLINE_SECONDS: Final = 15.0
 
 _LATENCIES_SQL: Final = """
-    SELECT extract(epoch FROM event.published_at - delivery.received_at)::float
-      FROM outbox_event AS event
+    SELECT extract(epoch FROM dispatch.published_at - delivery.received_at)::float
+      FROM outbox_dispatch AS dispatch
       JOIN payments_delivery AS delivery
-        ON event.aggregate_id = 'bench/' || delivery.order_no
-     WHERE event.published_at IS NOT NULL AND delivery.order_no BETWEEN %s AND %s
+        ON dispatch.aggregate_id = 'bench/' || delivery.order_no
+     WHERE dispatch.published_at IS NOT NULL AND delivery.order_no BETWEEN %s AND %s
 """
 
 
@@ -46,9 +47,10 @@ class Drained:
 
 def backlog(*, seconds_max: float) -> Drained:
     """Let one relay publish what the callbacks left behind. Raises NotPublished."""
-    destination = chosen()
+    destination = bus()
+    bus_id = Destination.objects.get(code=BUS).pk
     started = time.perf_counter()
-    figures = drain(destination, seconds_max=seconds_max)
+    figures = drain(destination, bus_id, seconds_max=seconds_max)
     seconds = time.perf_counter() - started
     if figures.failure or not figures.published:
         raise NotPublished(figures.failure or "there was no backlog")
@@ -58,7 +60,7 @@ def backlog(*, seconds_max: float) -> Drained:
 def forget_backlog() -> None:
     """Leave the outbox empty, as it is at rest."""
     with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE outbox_event")
+        cursor.execute("TRUNCATE outbox_dispatch, outbox_event")
 
 
 def latencies_at_rest(orders: Orders, stripe: PretendStripe) -> list[float]:

@@ -155,6 +155,8 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_TIME_LIMIT = 60
+# The clock must not hang on a broker that is away: its next tick is half a second off.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0.1, "interval_max": 0.5}
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -169,6 +171,8 @@ AMQP_QUEUE = env.str("AMQP_QUEUE", "paidonce.events.all")
 EVENT_STREAM_URL = env.str("EVENT_STREAM_URL", BROKER_URL if BROKER_URL.startswith("redis") else "")
 EVENT_STREAM = env.str("EVENT_STREAM", "paidonce.events")
 EVENT_STREAM_LENGTH_MAX = variables.number("EVENT_STREAM_LENGTH_MAX", 1_000_000, least=1)
+# Types of which a dead event lets those behind it pass.
+OUTBOX_FOLLOWERS_PASS = variables.names("OUTBOX_FOLLOWERS_PASS")
 
 # --- Waiting for an order that a payment names, before a person is asked ---
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))

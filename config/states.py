@@ -6,6 +6,7 @@ from typing import Any, Final
 from idempotency import lifecycle as idempotency_lifecycle
 from orders import lifecycle
 from outbox import claims
+from outbox.destinations import directory
 from payments import confirmations, conflicts, ledger
 from payments.callback import Outcome
 from payments.refunds import lifecycle as refund_lifecycle
@@ -54,7 +55,18 @@ MACHINES: Final[tuple[Machine, ...]] = (
         idempotency_lifecycle.ENTERED_FROM,
         ("PROCESSING",),
     ),
-    ("Outbox event", "outbox/claims.py", claims.ENTERED_FROM, ("PENDING",)),
+    (
+        "Dispatch of an event to a destination",
+        "outbox/claims.py",
+        claims.ENTERED_FROM,
+        ("PENDING",),
+    ),
+    (
+        "Destination of events",
+        "outbox/destinations/directory.py",
+        directory.ENTERED_FROM,
+        ("ACTIVE", "PAUSED"),
+    ),
 )
 
 OUTCOMES: Final[Mapping[Outcome, str]] = {

@@ -4,6 +4,7 @@ Each raises ImproperlyConfigured. No message repeats an address: it may hold a p
 """
 
 import os
+import re
 from collections.abc import Collection
 from typing import Final
 
@@ -38,6 +39,17 @@ def choice(name: str, default: str, allowed: Collection[str]) -> str:
     if text not in allowed:
         raise ImproperlyConfigured(f"{name} is {text!r}; it must be one of {', '.join(allowed)}.")
     return text
+
+
+def names(name: str) -> list[str]:
+    """Words like order.paid, with commas between; none unless some are given."""
+    words = [word.strip() for word in _given(name).split(",") if word.strip()]
+    for word in words:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*", word):
+            raise ImproperlyConfigured(
+                f"{name} holds {word!r}; each must be a name like order.paid."
+            )
+    return words
 
 
 def address(name: str, default: str, schemes: Collection[str]) -> str:

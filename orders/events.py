@@ -42,6 +42,7 @@ def tell(
             **_stamps(status, txn_no, at),
         },
         at=now,
+        tenant=merchant_code,
     )
 
 
@@ -71,6 +72,7 @@ def tell_refunded(moved: Refunded, *, merchant_code: str, at: datetime, now: dat
             "refunded_at": _moment(at),
         },
         at=now,
+        tenant=merchant_code,
     )
 
 

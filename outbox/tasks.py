@@ -1,38 +1,62 @@
 """The worker's part in the relay: beat wakes it, the table says what there is to do."""
 
-import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.sharedctypes import RawValue
 from typing import Final
 
 from celery import shared_task
+from celery.signals import worker_shutting_down
+from django.db import connection
 
-from outbox.destinations.choice import chosen
-from outbox.destinations.port import Destination
-from outbox.relay import drain
+from outbox.drains import Drains
 
-#: Far below the time limit of a task and the visibility timeout of a broker that is a Redis.
-DRAIN_SECONDS_MAX: Final = 10.0
-#: While a destination is down, ticks must not fill the worker with waits for connections.
-PAUSE_SECONDS: Final = 2.0
+#: How long the one task that waits for events stays; far below the time limit of a task and the
+#: visibility timeout of a broker that is a Redis.
+LINGER_SECONDS: Final = 20.0
+#: How long a task stays that was woken beside it: others wait for this worker.
+VISIT_SECONDS: Final = 3.0
+#: Whoever has this lock waits for events. It saves work and decides nothing: without it, or
+#: beside somebody who sleeps with it, every task still publishes what it finds.
+LINGERER_LOCK: Final = 5_047_001
+
+# Written by the worker's first process, read by its children; without a lock, which a killed child
+# could take with it.
+_stopping = RawValue("b", 0)
 
 
-class _Held(threading.local):
-    """The destination of this thread of this process, kept connected from task to task."""
+class _Process:
+    """The drains of this process of the worker, kept connected from task to task."""
 
-    destination: Destination | None = None
-    not_before: float = 0.0
-
-
-_held = _Held()
+    drains: Drains | None = None
 
 
 @shared_task(name="outbox.relay")
 def relay(**_from_newer_publishers: object) -> None:
     """Publish what waits in the outbox. Any number of these may run at once."""
-    if time.monotonic() < _held.not_before:
-        return
-    if _held.destination is None:
-        _held.destination = chosen()
-    figures = drain(_held.destination, seconds_max=DRAIN_SECONDS_MAX)
-    if figures.failure:
-        _held.not_before = time.monotonic() + PAUSE_SECONDS
+    if _Process.drains is None:
+        _Process.drains = Drains()
+    with _lingerer() as lingers:
+        _Process.drains.run(
+            seconds_max=LINGER_SECONDS if lingers else VISIT_SECONDS,
+            lingers=lingers,
+            stopped=lambda: bool(_stopping.value),
+        )
+
+
+@contextmanager
+def _lingerer() -> Iterator[bool]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [LINGERER_LOCK])
+        lingers = bool(cursor.fetchone()[0])
+    try:
+        yield lingers
+    finally:
+        if lingers:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [LINGERER_LOCK])
+
+
+@worker_shutting_down.connect
+def _stop_lingering(**_: object) -> None:
+    _stopping.value = 1

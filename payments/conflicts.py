@@ -138,4 +138,5 @@ def _tell(
         type=kind,
         payload=payload,
         at=now,
+        tenant=payload["merchant"],
     )

@@ -10,7 +10,7 @@ from factory.django import DjangoModelFactory
 
 from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
-from outbox.models import Event
+from outbox.models import BUS, Destination, DestinationKind, Dispatch, Event
 from payments import vault
 from payments.callback import Kind, Outcome
 from payments.models import (
@@ -102,7 +102,7 @@ class AccountKeyFactory(DjangoModelFactory[AccountKey]):
 
 
 class EventFactory(DjangoModelFactory[Event]):
-    """An event that waits to be published, the first of its aggregate."""
+    """The first event of its aggregate, on its way to nowhere."""
 
     class Meta:
         model = Event
@@ -113,6 +113,45 @@ class EventFactory(DjangoModelFactory[Event]):
     type = "order.paid"
     payload = factory.LazyAttribute(lambda row: {"order": row.aggregate_id, "seq": row.seq})
     created_at = CREATED_AT
+
+
+class DestinationFactory(DjangoModelFactory[Destination]):
+    """A stream beside the bus, for the events of all merchants."""
+
+    class Meta:
+        model = Destination
+
+    code = factory.Sequence(lambda number: f"stream-{number}")
+    kind = DestinationKind.REDIS_STREAM
+    config = factory.LazyAttribute(lambda row: {"url": "redis://127.0.0.1:9", "stream": row.code})
+
+
+class DispatchFactory(DjangoModelFactory[Dispatch]):
+    """An event that waits to be published to the bus, the first of its aggregate."""
+
+    class Meta:
+        model = Dispatch
+
+    class Params:
+        type = "order.paid"
+        payload = factory.LazyAttribute(lambda row: {"order": row.aggregate_id, "seq": row.seq})
+        headers = factory.LazyFunction(dict)
+
+    aggregate_type = "order"
+    aggregate_id = factory.Sequence(lambda number: f"shop/D-{number}")
+    seq = 1
+    created_at = CREATED_AT
+    destination = factory.LazyFunction(lambda: Destination.objects.get(code=BUS))
+    event = factory.SubFactory(
+        EventFactory,
+        aggregate_type=factory.SelfAttribute("..aggregate_type"),
+        aggregate_id=factory.SelfAttribute("..aggregate_id"),
+        seq=factory.SelfAttribute("..seq"),
+        type=factory.SelfAttribute("..type"),
+        payload=factory.SelfAttribute("..payload"),
+        headers=factory.SelfAttribute("..headers"),
+        created_at=factory.SelfAttribute("..created_at"),
+    )
 
 
 class RecordFactory(DjangoModelFactory[Record]):

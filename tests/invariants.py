@@ -161,10 +161,20 @@ CHECKS: Final[Mapping[str, str]] = {
         SELECT id FROM conflicts_told c
          WHERE opened <> 1 OR told <> version OR last <> version""",
     "an event is published only after those before it": """
-        SELECT later.id FROM outbox_event later
-          JOIN outbox_event earlier USING (aggregate_type, aggregate_id)
+        SELECT later.id FROM outbox_dispatch later
+          JOIN outbox_dispatch earlier USING (destination_id, aggregate_type, aggregate_id)
          WHERE earlier.seq < later.seq
            AND later.published_at IS NOT NULL AND earlier.published_at IS NULL""",
+    "every event is on its way to all who wanted it, and as itself": """
+        SELECT e.id FROM outbox_event e
+         WHERE NOT EXISTS (
+               SELECT FROM outbox_dispatch d JOIN outbox_destination b ON b.id = d.destination_id
+                WHERE d.event_id = e.id AND b.code = 'bus')
+            OR EXISTS (
+               SELECT FROM outbox_dispatch d
+                WHERE d.event_id = e.id
+                  AND (d.aggregate_type, d.aggregate_id, d.seq, d.created_at)
+                   <> (e.aggregate_type, e.aggregate_id, e.seq, e.created_at))""",
     "each transaction was delivered, decided, and applied at most once": """
         SELECT id FROM transactions_told t
          WHERE decided = 0 OR applied > 1

@@ -75,6 +75,8 @@ class Node:
             f"listeners.tcp.1 = 127.0.0.1:{self._port}\n"
             # The machine of a developer may be short of both; the tests need little.
             "disk_free_limit.absolute = 20MB\nvm_memory_high_watermark.relative = 0.8\n"
+            # More than an event may have, and little enough to go beyond.
+            "max_message_size = 2097152\n"
         )
         plugins = self._folder / "enabled_plugins"
         plugins.write_text("[].\n")

@@ -18,7 +18,9 @@ BREAKS = {
         UPDATE payments_providertransaction SET disposition = 'HELD', order_id = NULL
          WHERE txn_no = 'pi_paid'""",
     "an order is paid if and only if exactly one event says so, and by which transaction": """
-        DELETE FROM outbox_event WHERE type = 'order.paid'""",
+        WITH event AS (SELECT id FROM outbox_event WHERE type = 'order.paid'),
+             gone AS (DELETE FROM outbox_dispatch WHERE event_id IN (SELECT id FROM event))
+        DELETE FROM outbox_event WHERE id IN (SELECT id FROM event)""",
     "an order's moves are told without a gap": """
         UPDATE outbox_event SET seq = 9 WHERE type = 'order.paid'""",
     "what is applied is what the order asks for": """
@@ -37,7 +39,9 @@ BREAKS = {
     "a refund succeeded if and only if the ledger has it, for its payment and its amount": """
         UPDATE payments_refund SET amount_minor = 2 WHERE status = 'SUCCEEDED'""",
     "a refund's moves are told without a gap, and its end as it is": """
-        DELETE FROM outbox_event WHERE type = 'refund.succeeded'""",
+        WITH event AS (SELECT id FROM outbox_event WHERE type = 'refund.succeeded'),
+             gone AS (DELETE FROM outbox_dispatch WHERE event_id IN (SELECT id FROM event))
+        DELETE FROM outbox_event WHERE id IN (SELECT id FROM event)""",
     "money that goes back was told by a provider, or asked for": """
         INSERT INTO payments_providertransaction
                (account_id, merchant_id, kind, txn_no, reverses_no, order_no, stated_account_no,
@@ -57,10 +61,19 @@ BREAKS = {
     "a conflict is told when it opens, and at each move": """
         UPDATE payments_conflict SET version = 2""",
     "an event is published only after those before it": """
-        INSERT INTO outbox_event (id, aggregate_type, aggregate_id, seq, type, payload, headers,
-                                  created_at, state, attempts, fence, last_error, published_at)
-        SELECT gen_random_uuid(), aggregate_type, aggregate_id, seq + 100, type, payload, headers,
-               created_at, 'PUBLISHED', 0, 0, '', created_at FROM outbox_event""",
+        WITH later AS (
+            INSERT INTO outbox_event (id, aggregate_type, aggregate_id, seq, type, tenant, payload,
+                                      headers, created_at)
+            SELECT gen_random_uuid(), aggregate_type, aggregate_id, seq + 100, type, tenant,
+                   payload, headers, created_at FROM outbox_event
+            RETURNING *)
+        INSERT INTO outbox_dispatch (event_id, destination_id, aggregate_type, aggregate_id, seq,
+                                     created_at, state, attempts, fence, last_error, published_at)
+        SELECT later.id, bus.id, aggregate_type, aggregate_id, seq, later.created_at, 'PUBLISHED',
+               0, 0, '', later.created_at
+          FROM later, outbox_destination bus""",
+    "every event is on its way to all who wanted it, and as itself": """
+        UPDATE outbox_dispatch SET seq = seq + 1""",
     "each transaction was delivered, decided, and applied at most once": """
         UPDATE payments_delivery SET outcome = 'APPLIED' WHERE outcome = 'DUPLICATE'""",
     "money that is held asks a person": """

@@ -5,7 +5,7 @@ from typing import Final
 
 from idempotency.models import RecordStatus
 from orders.models import OrderStatus
-from outbox.models import EventState
+from outbox.models import DispatchState
 from payments.callback import Outcome
 from payments.models import (
     ConfirmationStatus,
@@ -56,11 +56,11 @@ REFUND: Final[Mapping[str, str]] = {
     RefundStatus.FAILED: "danger",
 }
 SEVERITY: Final[Mapping[str, str]] = {Severity.PAGE: "danger", Severity.TICKET: "info"}
-EVENT: Final[Mapping[str, str]] = {
-    EventState.PENDING: "info",
-    EventState.CLAIMED: "info",
-    EventState.PUBLISHED: "success",
-    EventState.DEAD: "danger",
+DISPATCH: Final[Mapping[str, str]] = {
+    DispatchState.PENDING: "info",
+    DispatchState.CLAIMED: "info",
+    DispatchState.PUBLISHED: "success",
+    DispatchState.DEAD: "danger",
 }
 KEY: Final[Mapping[str, str]] = {
     RecordStatus.PROCESSING: "info",

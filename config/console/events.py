@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from config.console import cells, colours, filters
+from config.console import cells, filters, related
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE as ORDER
@@ -18,17 +18,10 @@ from payments.models import Conflict
 
 @admin.register(Event)
 class EventScreen(ReadOnlyScreen):
-    """Events as they are published, with the relay's notes on each."""
+    """Events, and how far each got on its way to each destination."""
 
-    list_display = (
-        "shown_type",
-        "tells_of",
-        "progress",
-        "created_at",
-        "published_at",
-        "cut_error",
-    )
-    list_filter = (filters.choices("state"), filters.between("created_at"))
+    list_display = ("shown_type", "tells_of", "progress", "created_at")
+    list_filter = (filters.ProgressFilter, filters.between("created_at"))
     search_help_text = "Event id, or start of what it is about: shop/1001"
     search_fields = ("aggregate_id__startswith",)
     ordering = ("-created_at",)
@@ -39,10 +32,7 @@ class EventScreen(ReadOnlyScreen):
                 "fields": (
                     ("id", "shown_type"),
                     ("about", "seq"),
-                    ("shown_state", "attempts"),
-                    ("created_at", "published_at"),
-                    ("next_attempt_at", "lease_until"),
-                    ("fence", "shown_error"),
+                    ("tenant", "created_at"),
                 )
             },
         ),
@@ -57,22 +47,17 @@ class EventScreen(ReadOnlyScreen):
         except ValueError:
             return super().get_search_results(request, queryset, search_term)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:
+        """With the way of each to its destinations."""
+        return super().get_queryset(request).prefetch_related("dispatches__destination")
+
     def sections(self, row: Event) -> list[Section]:
-        """What is told, and with which headers."""
+        """Where it goes, what is told, and with which headers."""
         return [
+            Section("Destinations", related.dispatches(row)),
             Section("Payload", cells.json_block(row.payload)),
             Section("Headers", cells.json_block(row.headers)),
         ]
-
-    @admin.display(description="state")
-    def shown_state(self, event: Event) -> SafeString | str:
-        """How far it got."""
-        return cells.label(event.state, colours.EVENT)
-
-    @admin.display(description="last error")
-    def shown_error(self, event: Event) -> str:
-        """What the destination said last."""
-        return cells.words(event.last_error)
 
     @admin.display(description="type")
     def shown_type(self, event: Event) -> str:
@@ -85,15 +70,9 @@ class EventScreen(ReadOnlyScreen):
         return cells.short(f"{event.aggregate_id}#{event.seq}")
 
     @admin.display(description="state")
-    def progress(self, event: Event) -> SafeString | str:
-        """How far it got, and how often it was refused."""
-        refused = f"refused {event.attempts} times" if event.attempts else ""
-        return cells.two_lines(cells.label(event.state, colours.EVENT), refused)
-
-    @admin.display(description="last error")
-    def cut_error(self, event: Event) -> SafeString | str:
-        """What the destination said last, as far as it fits."""
-        return cells.short(event.last_error)
+    def progress(self, event: Event) -> SafeString:
+        """How far it got on the way to each destination."""
+        return related.dispatch_states(event)
 
     @admin.display(description="about")
     def about(self, event: Event) -> SafeString | str:

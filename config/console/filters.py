@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import (
     AllValuesCheckboxFilter,
@@ -14,6 +14,7 @@ from unfold.contrib.filters.admin import (
     RelatedDropdownFilter,
 )
 
+from outbox.models import Dispatch, Event
 from payments.models import ConflictReason, Delivery
 
 MERCHANT: Final = ("merchant", RelatedDropdownFilter)
@@ -74,3 +75,28 @@ class ReasonFilter(DropdownFilter):  # type: ignore[misc]
     def queryset(self, _request: HttpRequest, rows: QuerySet[Delivery]) -> QuerySet[Delivery]:
         """Those with the chosen one."""
         return rows.filter(reason=self.value()) if self.value() else rows
+
+
+class ProgressFilter(DropdownFilter):  # type: ignore[misc]
+    """How far events got on the way to any of their destinations."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, *_: Any) -> Iterator[tuple[str, str]]:
+        """As the first page counts them."""
+        for state in ("WAITING", "PUBLISHED", "DEAD"):
+            yield state, state
+
+    def queryset(self, _request: HttpRequest, rows: QuerySet[Event]) -> QuerySet[Event]:
+        """Those with a dispatch in that state."""
+        if not self.value():
+            return rows
+        wanted = {
+            "WAITING": Q(published_at__isnull=True, dead_at__isnull=True),
+            "PUBLISHED": Q(published_at__isnull=False),
+            "DEAD": Q(dead_at__isnull=False),
+        }.get(str(self.value()))
+        if wanted is None:
+            return rows.none()
+        return rows.filter(pk__in=Dispatch.objects.filter(wanted).values("event"))

@@ -11,7 +11,7 @@ from config.console import related
 from config.console.cells import Section
 from config.console.screens import ROWS_COUNTED_MAX
 from config.console.undecided import UNDECIDED
-from outbox.models import Event, EventState
+from outbox.models import Dispatch
 from payments.models import Conflict, Delivery, Disposition, ProviderTransaction
 
 
@@ -66,24 +66,29 @@ def _parked() -> Figure:
 
 
 def _untold() -> list[Figure]:
-    untold = Event.objects.filter(published_at__isnull=True)
-    dead = _count(untold.filter(state=EventState.DEAD))
+    waiting = Dispatch.objects.filter(published_at__isnull=True, dead_at__isnull=True)
+    dead = _count_events(Dispatch.objects.filter(dead_at__isnull=False))
     link = reverse("admin:outbox_event_changelist")
     return [
         Figure(
             "Events waiting",
-            _count(untold.exclude(state=EventState.DEAD)),
+            _count_events(waiting),
             "to be published by the relay",
-            f"{link}?state__exact={EventState.PENDING}&state__exact={EventState.CLAIMED}",
+            f"{link}?state=WAITING",
         ),
         Figure(
             "Events dead",
             dead,
             "refused too often; they need a redrive",
-            f"{link}?state__exact={EventState.DEAD}",
+            f"{link}?state=DEAD",
             alarms=dead > 0,
         ),
     ]
+
+
+def _count_events(dispatches: QuerySet[Dispatch]) -> int:
+    """How many events they are: one may wait, or be dead, in several places."""
+    return _count(dispatches.order_by().values("event").distinct())
 
 
 def _count(rows: QuerySet[Any]) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 
 from orders.models import Order
 from orders.money import Money
-from outbox.models import Event, EventState
+from outbox.models import BUS, Event
 from payments.models import Conflict, Delivery
 
 _WAIT_SECONDS: Final = 5.0
@@ -17,7 +17,7 @@ def wait_until_published(merchant_code: str, order_no: str) -> None:
     deadline = time.monotonic() + _WAIT_SECONDS
     while time.monotonic() < deadline:
         events = _events(merchant_code, order_no)
-        if events and all(event.state == EventState.PUBLISHED for event in events):
+        if events and all(_published(event) for event in events):
             return
         time.sleep(0.05)
 
@@ -45,7 +45,7 @@ def lines(merchant_code: str, order_no: str) -> list[str]:
             f"expected {expected} ({conflict.expected.get('order_status')}), received {received}"
         )
     said += [
-        f"event      {event.type} #{event.seq} {event.state}"
+        f"event      {event.type} #{event.seq} {_states(event)}"
         for event in _events(merchant_code, order_no)
     ]
     return said
@@ -64,4 +64,17 @@ def _events(merchant_code: str, order_no: str) -> list[Event]:
     of_conflicts = Event.objects.filter(
         aggregate_type="conflict", aggregate_id__in=[str(number) for number in ids]
     )
-    return list((of_order | of_conflicts).order_by("created_at", "seq"))
+    events = (of_order | of_conflicts).prefetch_related("dispatches__destination")
+    return list(events.order_by("created_at", "seq"))
+
+
+def _published(event: Event) -> bool:
+    return all(one.published_at for one in event.dispatches.all() if one.destination.code == BUS)
+
+
+def _states(event: Event) -> str:
+    """How far it got; with names where it goes to more than one place."""
+    dispatches = sorted(event.dispatches.all(), key=lambda one: one.destination.code)
+    if len(dispatches) == 1:
+        return dispatches[0].state
+    return ", ".join(f"{one.destination.code} {one.state}" for one in dispatches)

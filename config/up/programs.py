@@ -14,7 +14,8 @@ import kombu.exceptions
 from config.embedded.server import Server
 
 _WEB_WORKERS_MAX = 4
-_WORKER_SLOTS = 2
+# One of them is where the relay waits for events.
+_WORKER_SLOTS = 3
 
 
 def manage(name: str, arguments: tuple[str, ...], env: Mapping[str, str], root: Path) -> Server:

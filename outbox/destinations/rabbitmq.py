@@ -1,15 +1,18 @@
-"""A topic exchange on RabbitMQ, with every message confirmed before the next one is sent."""
+"""A topic exchange on RabbitMQ that confirms every message by its number."""
 
 import ssl
+import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from amqp import Channel, Connection
 from amqp.basic_message import Message as AmqpMessage
-from amqp.exceptions import AMQPError, MessageNacked, PreconditionFailed
+from amqp.exceptions import AMQPError, PreconditionFailed
 from kombu.utils.url import url_to_parts
 
+from outbox.destinations.confirms import Confirms
 from outbox.destinations.port import Message, Refused, Unavailable
 
 CONNECT_SECONDS_MAX: Final = 3
@@ -24,9 +27,10 @@ class RabbitMQ:
     A durable quorum queue is bound to everything unless `queue` is empty; then other queues must
     be bound, because a message that no queue takes is refused.
 
-    One message is in flight at a time, and anything but a clean answer closes the connection:
-    a confirmation carries a number that the client library does not compare, so one that came late
-    would be taken for the confirmation of the next message.
+    The messages of a batch follow each other without waiting. A confirmation counts for the message
+    whose number it carries and for no other; after any error or silence the connection is closed,
+    and the numbers end with it, so that a confirmation that comes late is never taken for another
+    message's.
     """
 
     def __init__(
@@ -48,7 +52,7 @@ class RabbitMQ:
         self._reply_seconds_max = reply_seconds_max
         self._connection: Connection | None = None
         self._channel: Channel | None = None
-        self._returned: list[str] = []
+        self._confirms = Confirms()
 
     def ready(self) -> None:
         """Connect and declare what we publish to; notice a connection that has died meanwhile."""
@@ -64,9 +68,16 @@ class RabbitMQ:
         self._open()
 
     def publish(self, messages: Sequence[Message]) -> Iterator[Refused | None]:
-        """Send each message once the one before it was confirmed."""
-        for message in messages:
-            yield self._publish(message)
+        """Send the messages one behind the other, and tell of each when it was confirmed."""
+        told = 0
+        try:
+            for result in self._send(messages):
+                told += 1
+                yield result
+        except PreconditionFailed:
+            # One of those in flight is why the broker closed the channel; alone, each shows.
+            for message in messages[told:]:
+                yield self._send_alone(message)
 
     def close(self) -> None:
         """Drop the connection without a word: the words could be answered by a late reply."""
@@ -75,37 +86,52 @@ class RabbitMQ:
             with suppress(OSError, AMQPError):
                 connection.collect()
 
-    def _publish(self, message: Message) -> Refused | None:
-        channel = self._channel or self._open()
-        self._returned.clear()
+    def _send(self, messages: Sequence[Message]) -> Iterator[Refused | None]:
+        clean = False
         try:
-            channel.basic_publish_confirm(
-                _amqp_message(message),
-                exchange=self._exchange,
-                routing_key=message.type,
-                mandatory=True,
-                timeout=self._reply_seconds_max,
-                confirm_timeout=self._reply_seconds_max,
-            )
-        except MessageNacked:
-            self.close()
-            return Refused("the broker answered with a nack")
-        except PreconditionFailed as error:
-            self.close()
-            return Refused(f"the broker will not take it: {error.reply_text}")
-        except (OSError, AMQPError) as error:
-            self.close()
-            raise Unavailable(f"{type(error).__name__}: {error}") from error
-        except BaseException:
-            self.close()
+            channel = self._channel or self._open()
+            waiting = deque(self._publish(channel, message) for message in messages)
+            while waiting:
+                yield self._answer(waiting.popleft())
+            clean = True
+        except PreconditionFailed:
             raise
-        # RabbitMQ returns a message first and confirms it then.
-        return Refused(f"no queue takes it: {self._returned[0]}") if self._returned else None
+        except (OSError, AMQPError) as error:
+            raise Unavailable(f"{type(error).__name__}: {error}") from error
+        finally:
+            # Also when nobody waits for the rest of the answers.
+            if not clean:
+                self.close()
+
+    def _send_alone(self, message: Message) -> Refused | None:
+        try:
+            (result,) = self._send([message])
+        except PreconditionFailed as error:
+            return Refused(f"the broker will not take it: {error.reply_text}")
+        return result
+
+    def _publish(self, channel: Channel, message: Message) -> int:
+        channel.basic_publish(
+            _amqp_message(message),
+            exchange=self._exchange,
+            routing_key=message.type,
+            mandatory=True,
+            timeout=self._reply_seconds_max,
+        )
+        return self._confirms.sent(str(message.id))
+
+    def _answer(self, number: int) -> Refused | None:
+        """What the broker says of this message; TimeoutError if it is silent too long."""
+        silent_at = time.monotonic() + self._reply_seconds_max
+        while not self._confirms.has(number):
+            if self._connection is None or (left := silent_at - time.monotonic()) <= 0:
+                raise TimeoutError(f"no confirmation within {self._reply_seconds_max} s")
+            self._connection.drain_events(timeout=left)
+        return self._confirms.take(number)
 
     def _open(self) -> Channel:
         connection = Connection(
             **self._address,
-            confirm_publish=True,
             connect_timeout=CONNECT_SECONDS_MAX,
             read_timeout=self._reply_seconds_max,
             write_timeout=self._reply_seconds_max,
@@ -115,6 +141,8 @@ class RabbitMQ:
             connection.connect()
             self._channel = connection.channel()
             self._declare(self._channel)
+            self._confirms = Confirms()
+            self._confirms.listen(self._channel)
         except (OSError, AMQPError) as error:
             self.close()
             raise Unavailable(f"{type(error).__name__}: {error}") from error
@@ -130,10 +158,6 @@ class RabbitMQ:
                 arguments={"x-queue-type": "quorum"},
             )
             channel.queue_bind(self._queue, self._exchange, routing_key="#")
-        channel.events["basic_return"].add(self._on_return)  # type: ignore[attr-defined] # (stubs)
-
-    def _on_return(self, error: AMQPError, *_rest: object) -> None:
-        self._returned.append(str(error.reply_text))
 
 
 def _amqp_message(message: Message) -> AmqpMessage:

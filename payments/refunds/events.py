@@ -32,6 +32,7 @@ def tell_refund(kind: str, refund: Refund, payment: ProviderTransaction, *, now:
             "version": refund.version,
         },
         at=now,
+        tenant=payment.merchant.code,
     )
 
 
@@ -61,6 +62,7 @@ def tell_disputed(
             "version": payment.version,
         },
         at=now,
+        tenant=payment.merchant.code,
     )
 
 

@@ -18,6 +18,11 @@ WRONG = [
     ("PARKED_GRACE_MINUTES", "-5", "PARKED_GRACE_MINUTES is '-5'; it must be a whole number"),
     ("EVENT_STREAM_LENGTH_MAX", "0", "EVENT_STREAM_LENGTH_MAX is '0'; it must be a whole number"),
     ("TRUSTED_PROXY", "ture", "TRUSTED_PROXY is 'ture'; it must be true or false."),
+    (
+        "OUTBOX_FOLLOWERS_PASS",
+        "order.paid, Order",
+        "OUTBOX_FOLLOWERS_PASS holds 'Order'; each must be a name like order.paid.",
+    ),
     ("LOG_LEVEL", "LOUD", "LOG_LEVEL is 'LOUD'; it must be one of DEBUG, INFO, WARNING, ERROR."),
     ("DATABASE_URL", "mysql://x:hidden@h/x", "DATABASE_URL must begin with postgres:// or"),
     ("BROKER_URL", "http://x:hidden@h", "BROKER_URL must begin with redis:// or rediss:// or amqp"),

@@ -61,6 +61,7 @@ def furnish(**texts: Any) -> Rows:
     event = factories.EventFactory.create(
         aggregate_id=f"{merchant.code}/{order.order_no}", **of("event")
     )
+    factories.DispatchFactory.create(event=event, **of("dispatch"))
     confirmation = factories.ConfirmationFactory.create(
         account=account, order_no=order.order_no, **of("confirmation")
     )

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from config.console.screens import ROWS_COUNTED_MAX
 from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
-from outbox.models import Event, EventState
+from outbox.models import Event
 from payments.models import (
     Confirmation,
     Conflict,
@@ -24,6 +24,7 @@ from payments.models import (
 )
 from tests import factories
 from tests.console.rooms import TABLES, Rows, list_of, page_of, pages
+from tests.factories import CREATED_AT
 
 _THEN = "{0}_from_0=2026-03-01&{0}_from_1=11:00:00&{0}_to_0=2026-03-01&{0}_to_1=11:00:00"
 _THAT_DAY = "{0}_from_0=2026-03-01&{0}_to_0=2026-03-01"
@@ -82,7 +83,7 @@ QUESTIONS: list[tuple[type[Model], Ask, str]] = [
     ),
     (Event, lambda row: f"q={row.pk}", "q=00000000-0000-0000-0000-000000000000"),
     (Event, lambda row: f"q={row.aggregate_id}", "q=none"),
-    (Event, lambda _: "state__exact=PENDING&state__exact=CLAIMED", "state__exact=DEAD"),
+    (Event, lambda _: "state=WAITING", "state=DEAD"),
     (Event, lambda _: _THEN.format("created_at"), _NEVER.format("created_at")),
     (ProviderAccount, lambda row: f"q={row.account_no}", "q=none"),
     (ProviderAccount, lambda _: "provider=stripe", "provider=other"),
@@ -152,7 +153,7 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     Confirmation: factories.ConfirmationFactory.create,
     Conflict: factories.ConflictFactory.create,
     Refund: factories.RefundFactory.create,
-    Event: factories.EventFactory.create,
+    Event: lambda: factories.DispatchFactory.create().event,
     ApiKey: factories.ApiKeyFactory.create,
     Merchant: factories.MerchantFactory.create,
     Record: factories.RecordFactory.create,
@@ -238,7 +239,7 @@ def test_an_event_leads_to_what_it_tells_of(superuser: Client, rows: Rows) -> No
 
 def test_the_first_page_says_what_waits(superuser: Client, rows: Rows) -> None:
     factories.ProviderTransactionFactory.create()
-    factories.EventFactory.create(state=EventState.DEAD, attempts=12)
+    factories.DispatchFactory.create(state="DEAD", dead_at=CREATED_AT, attempts=12)
 
     figures = {
         figure.title: (figure.number, figure.alarms)
@@ -254,7 +255,14 @@ def test_the_first_page_says_what_waits(superuser: Client, rows: Rows) -> None:
 
 
 def test_every_figure_leads_to_as_many_rows(superuser: Client, rows: Rows) -> None:
-    factories.EventFactory.create(state=EventState.DEAD)
+    dead = factories.DispatchFactory.create(state="DEAD", dead_at=CREATED_AT)
+    # An event that is dead in two places is one event.
+    factories.DispatchFactory.create(
+        event=dead.event,
+        destination=factories.DestinationFactory.create(),
+        state="DEAD",
+        dead_at=CREATED_AT,
+    )
 
     for figure in superuser.get("/admin/").context["figures"]:
         assert superuser.get(figure.link).context["cl"].result_count == figure.number, figure

@@ -51,7 +51,7 @@ def hostile_rows(db: None) -> Rows:
         event_type=PRINTABLE[:60],
         event_payload={HOSTILE: HOSTILE, "long": LONG},
         event_headers={HOSTILE: HOSTILE},
-        event_last_error=HOSTILE,
+        dispatch_last_error=HOSTILE,
     )
 
 

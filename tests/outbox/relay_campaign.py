@@ -3,7 +3,7 @@
 Run as a program by `test_relay_kills.py`: forks relay after relay, three at a time, each with one
 fault; then relays without one drain the table. Prints what was done as JSON.
 
-    python -m tests.outbox.relay_campaign <amqp url> <queue> <faults> <seed>
+    python -m tests.outbox.relay_campaign <amqp url> <queue> <faults> <events> <seed>
 
 Events are written all the while, every third time in a transaction that rolls back.
 """
@@ -29,7 +29,7 @@ from django.db import connection, transaction  # noqa: E402 - Django first
 from outbox.destinations.port import Message, Refused  # noqa: E402
 from outbox.destinations.rabbitmq import RabbitMQ  # noqa: E402
 from outbox.events import emit  # noqa: E402
-from outbox.models import Event, EventState  # noqa: E402
+from outbox.models import BUS, Destination, Dispatch, DispatchState  # noqa: E402
 from outbox.relay import relay_once  # noqa: E402
 from tests.outbox.fault_points import FAULTS  # noqa: E402
 
@@ -78,10 +78,11 @@ def relay(url: str, queue: str, fault: Fault) -> int:
     destination = Faulty(url, exchange=queue, queue=queue)
     destination.fault = fault
     stale = 0
+    bus = Destination.objects.get(code=BUS).pk
     with connection.execute_wrapper(fault.around_statement):
         while fault.countdown > 0 and unpublished():
             figures = relay_once(
-                destination, batch=BATCH, lease=LEASE, publish_seconds_max=PUBLISH_SECONDS_MAX
+                destination, bus, batch=BATCH, lease=LEASE, publish_seconds_max=PUBLISH_SECONDS_MAX
             )
             stale += figures.stale
             if not figures.claimed:
@@ -90,7 +91,7 @@ def relay(url: str, queue: str, fault: Fault) -> int:
 
 
 def unpublished() -> bool:
-    return Event.objects.exclude(state=EventState.PUBLISHED).exists()
+    return Dispatch.objects.exclude(state=DispatchState.PUBLISHED).exists()
 
 
 @dataclass
@@ -100,6 +101,7 @@ class Campaign:
     url: str
     queue: str
     faults: int
+    events: int
     random: random.Random
 
     def __post_init__(self) -> None:
@@ -139,8 +141,12 @@ class Campaign:
         self.running[child] = fault
 
     def write_events(self) -> None:
-        for _ in range(4):
-            aggregate = f"A-{self.random.randrange(40)}"
+        """A part of all the events for each fault, so that the last relays have some too."""
+        wanted = self.events * (self.started + 1) // self.faults
+        while self.counts["written"] < wanted:
+            # Each aggregate in turn first, then any.
+            number = self.counts["written"]
+            aggregate = f"A-{number if number < 40 else self.random.randrange(40)}"
             rolls_back = self.random.random() < 1 / 3
             with transaction.atomic():
                 emit(
@@ -180,6 +186,6 @@ class Campaign:
 
 
 if __name__ == "__main__":
-    url, queue, faults, seed = sys.argv[1:]
-    campaign = Campaign(url, queue, int(faults), random.Random(int(seed)))  # noqa: S311
+    url, queue, faults, events, seed = sys.argv[1:]
+    campaign = Campaign(url, queue, int(faults), int(events), random.Random(int(seed)))  # noqa: S311
     sys.stdout.write(json.dumps(campaign.run()) + "\n")

@@ -1,12 +1,14 @@
-"""Which destination the settings lead to."""
+"""What the settings, and a destination's own row, lead to."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
-from outbox.destinations.choice import chosen
+from outbox.destinations.choice import OPENERS, Misconfigured, bus, resolve
 from outbox.destinations.rabbitmq import RabbitMQ
 from outbox.destinations.redis_stream import RedisStream
+from outbox.models import Destination, DestinationKind
+from tests.factories import DestinationFactory
 
 
 @pytest.mark.parametrize(
@@ -24,7 +26,7 @@ def test_rabbitmq_comes_before_a_stream(
 ) -> None:
     settings.AMQP_URL, settings.EVENT_STREAM_URL = amqp, stream
 
-    assert type(chosen()) is kind
+    assert type(bus()) is kind
 
 
 @pytest.mark.parametrize(
@@ -41,4 +43,64 @@ def test_settings_that_lead_nowhere_are_told_what_to_set(
     settings.AMQP_URL, settings.EVENT_STREAM_URL = amqp, stream
 
     with pytest.raises(ImproperlyConfigured, match=hint):
-        chosen()
+        bus()
+
+
+def row(kind: str, config: dict[str, object]) -> Destination:
+    destination: Destination = DestinationFactory.build(kind=kind, config=config)
+    return destination
+
+
+def test_the_bus_is_what_the_settings_say(settings: Settings) -> None:
+    settings.AMQP_URL = "amqp://127.0.0.1"
+
+    assert type(resolve(DestinationFactory.build(code="bus", kind="bus", config={}))) is RabbitMQ
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "answers"),
+    [
+        ("rabbitmq", {"url": "amqp://127.0.0.1", "exchange": "x"}, RabbitMQ),
+        ("rabbitmq", {"url_env": "SHOP_URL", "exchange": "x", "queue": "q"}, RabbitMQ),
+        ("redis_stream", {"url": "unix:///run/valkey.sock", "stream": "s"}, RedisStream),
+        ("redis_stream", {"url": "redis://h", "stream": "s", "length_max": 9}, RedisStream),
+    ],
+)
+def test_a_row_is_connected_to_as_it_says(
+    monkeypatch: pytest.MonkeyPatch, kind: str, config: dict[str, object], answers: type
+) -> None:
+    monkeypatch.setenv("SHOP_URL", "amqps://user:secret@127.0.0.1")
+
+    assert type(resolve(row(kind, config))) is answers
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "hint"),
+    [
+        ("rabbitmq", {"exchange": "x"}, "^url must begin with amqp:// or amqps://$"),
+        ("rabbitmq", {"url": "redis://h", "exchange": "x"}, "url must begin with amqp://"),
+        ("rabbitmq", {"url": "amqp://h"}, "^exchange must be a text$"),
+        ("rabbitmq", {"url": "amqp://h", "exchange": 1}, "exchange must be a text, not 1"),
+        ("rabbitmq", {"url": "amqp://h", "exchang": "x"}, "unknown: exchang; known are url, "),
+        ("rabbitmq", {"url": "amqp://u:p@h", "exchange": "x"}, "url holds a password"),
+        ("rabbitmq", {"url_env": "NOT_SET", "exchange": "x"}, "the variable NOT_SET must begin"),
+        ("rabbitmq", {"url_env": "A", "url": "amqp://h", "exchange": "x"}, "not both"),
+        ("redis_stream", {"url": "redis://h"}, "stream must be a text"),
+        ("redis_stream", {"url": "redis://h", "stream": "s", "length_max": True}, "length_max"),
+        ("redis_stream", {"url": "redis://h", "stream": "s", "length_max": 0}, "length_max"),
+    ],
+)
+def test_what_cannot_be_connected_to_is_told_without_its_password(
+    kind: str, config: dict[str, object], hint: str
+) -> None:
+    with pytest.raises(Misconfigured, match=hint) as failure:
+        resolve(row(kind, config))
+
+    assert "u:p" not in str(failure.value)
+
+
+def test_a_kind_that_nothing_here_speaks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(OPENERS, DestinationKind.REDIS_STREAM)
+
+    with pytest.raises(Misconfigured, match="this version cannot publish to a redis_stream"):
+        resolve(row("redis_stream", {}))

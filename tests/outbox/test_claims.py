@@ -8,13 +8,15 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from outbox import claims
 from outbox.claims import Claim, Setback
 from outbox.destinations.port import PAYLOAD_BYTES_MAX
-from outbox.models import Event, EventState
+from outbox.models import Destination, Dispatch, DispatchState
 from tests.concurrency.racing import race
-from tests.factories import CREATED_AT, EventFactory
+from tests.factories import CREATED_AT, DestinationFactory, DispatchFactory
+from tests.outbox.relaying import bus_id, claim_heads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -22,19 +24,21 @@ LEASE = timedelta(seconds=30)
 
 
 def claim(batch: int = 100, lease: timedelta = LEASE) -> list[Claim]:
-    return claims.claim_heads(batch=batch, lease=lease)
+    return claim_heads(batch=batch, lease=lease)
 
 
-def ids(held: list[Claim]) -> list[UUID]:
+def ids(held: list[Claim]) -> list[int]:
     return [one.id for one in held]
 
 
 def let_leases_end() -> None:
-    Event.objects.filter(state=EventState.CLAIMED).update(lease_until=Now() - timedelta(seconds=1))
+    Dispatch.objects.filter(state=DispatchState.CLAIMED).update(
+        lease_until=Now() - timedelta(seconds=1)
+    )
 
 
 def test_a_claim_tells_everything_about_its_event() -> None:
-    event = EventFactory.create(headers={"traceparent": "00-trace"}, payload={"text": "支付"})
+    event = DispatchFactory.create(headers={"traceparent": "00-trace"}, payload={"text": "支付"})
 
     (held,) = claim()
 
@@ -42,7 +46,7 @@ def test_a_claim_tells_everything_about_its_event() -> None:
     assert held.message.payload == '{"text": "支付"}'.encode()
     assert held.message.attributes() == {
         "specversion": "1.0",
-        "id": str(event.pk),
+        "id": str(event.event_id),
         "source": "paidonce",
         "type": "order.paid",
         "subject": f"order/{event.aggregate_id}",
@@ -52,47 +56,52 @@ def test_a_claim_tells_everything_about_its_event() -> None:
         "traceparent": "00-trace",
     }
     event.refresh_from_db()
-    assert (event.state, event.fence, event.owner_token) == (EventState.CLAIMED, 1, held.owner)
+    assert (event.state, event.fence, event.owner_token) == (DispatchState.CLAIMED, 1, held.owner)
 
 
 def test_only_the_first_unpublished_event_of_an_aggregate_is_claimed() -> None:
-    second, first = (EventFactory.create(aggregate_id="A", seq=seq) for seq in (2, 1))
-    other = EventFactory.create(created_at=CREATED_AT + timedelta(seconds=1))
+    second, first = (DispatchFactory.create(aggregate_id="A", seq=seq) for seq in (2, 1))
+    other = DispatchFactory.create(created_at=CREATED_AT + timedelta(seconds=1))
 
     assert ids(claim()) == [first.pk, other.pk]
     assert ids(claim()) == []
-    assert Event.objects.get(pk=second.pk).state == EventState.PENDING
+    assert Dispatch.objects.get(pk=second.pk).state == DispatchState.PENDING
 
 
 def test_equal_ids_of_different_kinds_of_aggregates_do_not_wait_for_each_other() -> None:
-    order = EventFactory.create(aggregate_type="order", aggregate_id="A", seq=1)
-    conflict = EventFactory.create(aggregate_type="conflict", aggregate_id="A", seq=2)
+    order = DispatchFactory.create(aggregate_type="order", aggregate_id="A", seq=1)
+    conflict = DispatchFactory.create(aggregate_type="conflict", aggregate_id="A", seq=2)
 
     assert set(ids(claim())) == {order.pk, conflict.pk}
 
 
-@pytest.mark.parametrize("state", [EventState.PENDING, EventState.CLAIMED, EventState.DEAD])
+@pytest.mark.parametrize(
+    "state", [DispatchState.PENDING, DispatchState.CLAIMED, DispatchState.DEAD]
+)
 def test_an_event_waits_while_the_one_before_it_is_anything_but_published(
-    state: EventState,
+    state: DispatchState,
 ) -> None:
-    first = EventFactory.create(
+    first = DispatchFactory.create(
         aggregate_id="A",
         state=state,
+        dead_at=Now() if state == DispatchState.DEAD else None,
         owner_token=UUID(int=1),
         lease_until=Now() + LEASE,
         next_attempt_at=Now() + LEASE,
     )
-    second = EventFactory.create(aggregate_id="A", seq=2)
+    second = DispatchFactory.create(aggregate_id="A", seq=2)
     assert ids(claim()) == []
 
-    Event.objects.filter(pk=first.pk).update(state=EventState.PUBLISHED, published_at=Now())
+    Dispatch.objects.filter(pk=first.pk).update(
+        state=DispatchState.PUBLISHED, published_at=Now(), dead_at=None
+    )
 
     assert ids(claim()) == [second.pk]
 
 
 def test_a_batch_takes_the_oldest_and_no_more_than_asked_for() -> None:
     events = [
-        EventFactory.create(created_at=CREATED_AT - timedelta(seconds=number))
+        DispatchFactory.create(created_at=CREATED_AT - timedelta(seconds=number))
         for number in range(5)
     ]
 
@@ -100,18 +109,18 @@ def test_a_batch_takes_the_oldest_and_no_more_than_asked_for() -> None:
 
 
 def test_an_event_is_not_claimed_before_its_next_attempt_is_due() -> None:
-    event = EventFactory.create(next_attempt_at=Now() + timedelta(seconds=60))
+    event = DispatchFactory.create(next_attempt_at=Now() + timedelta(seconds=60))
     assert claim() == []
 
-    Event.objects.update(next_attempt_at=Now())
+    Dispatch.objects.update(next_attempt_at=Now())
 
     assert ids(claim()) == [event.pk]
 
 
 def test_rows_that_somebody_else_is_claiming_are_passed_over() -> None:
-    taken, free = EventFactory.create_batch(2)
+    taken, free = DispatchFactory.create_batch(2)
     with transaction.atomic():
-        Event.objects.select_for_update(no_key=True).get(pk=taken.pk)
+        Dispatch.objects.select_for_update(no_key=True).get(pk=taken.pk)
 
         (held,) = race(claim)
 
@@ -121,54 +130,54 @@ def test_rows_that_somebody_else_is_claiming_are_passed_over() -> None:
 def test_many_relays_at_once_never_hold_the_same_event() -> None:
     for number in range(20):
         for seq in range(1, 3):
-            EventFactory.create(aggregate_id=f"A-{number}", seq=seq)
+            DispatchFactory.create(aggregate_id=f"A-{number}", seq=seq)
 
     held = [one for answer in race(*[lambda: claim(batch=7)] * 6) for one in answer]
 
     assert len(set(ids(held))) == len(held) == 20
-    assert set(Event.objects.filter(state="CLAIMED").values_list("seq", flat=True)) == {1}
+    assert set(Dispatch.objects.filter(state="CLAIMED").values_list("seq", flat=True)) == {1}
 
 
 def test_published_events_are_stamped_and_let_go() -> None:
-    EventFactory.create(last_error="before")
+    DispatchFactory.create(last_error="before")
     held = claim()
 
     assert claims.published(held) == set(ids(held))
 
-    event = Event.objects.get()
-    assert event.state == EventState.PUBLISHED
+    event = Dispatch.objects.get()
+    assert event.state == DispatchState.PUBLISHED
     assert event.published_at is not None
     assert (event.owner_token, event.lease_until, event.last_error) == (None, None, "")
 
 
 def test_a_released_event_has_spent_no_attempt_and_waits() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
     (held,) = claim()
 
     claims.released([Setback(claim=held, reason="broker down", wait=timedelta(hours=1))])
 
-    event = Event.objects.get()
+    event = Dispatch.objects.get()
     assert (event.state, event.attempts, event.last_error) == ("PENDING", 0, "broker down")
     assert claim() == []
 
 
 def test_a_refused_event_is_dead_when_its_attempts_are_spent() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
     states = []
     for _ in range(3):
         (held,) = claim()
         setback = Setback(claim=held, reason="too\0 large" + "x" * 600, wait=timedelta())
         states.append(claims.refused([setback], attempts_max=3)[held.id])
 
-    assert states == [EventState.PENDING, EventState.PENDING, EventState.DEAD]
-    event = Event.objects.get()
-    assert (event.state, event.attempts) == (EventState.DEAD, 3)
+    assert states == [DispatchState.PENDING, DispatchState.PENDING, DispatchState.DEAD]
+    event = Dispatch.objects.get()
+    assert (event.state, event.attempts) == (DispatchState.DEAD, 3)
     assert event.last_error == ("too large" + "x" * 600)[:499]
     assert claim() == []
 
 
 def test_after_its_lease_an_event_can_be_claimed_by_another() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
     (first,) = claim(lease=timedelta(milliseconds=1))
     let_leases_end()
 
@@ -179,32 +188,32 @@ def test_after_its_lease_an_event_can_be_claimed_by_another() -> None:
 
 
 def test_an_owner_whose_claim_was_taken_over_changes_nothing() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
     (stale,) = claim()
     let_leases_end()
     (present,) = claim()
-    before = Event.objects.values().get()
+    before = Dispatch.objects.values().get()
 
     setback = Setback(claim=stale, reason="late", wait=timedelta())
     assert claims.published([stale]) == set()
     assert claims.released([setback]) == set()
     assert claims.refused([setback], attempts_max=1) == {}
-    assert Event.objects.values().get() == before
+    assert Dispatch.objects.values().get() == before
 
     assert claims.published([present]) == {present.id}
     assert claims.published([stale]) == set()
 
 
 def test_the_right_owner_with_an_old_fence_changes_nothing() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
     (held,) = claim()
-    Event.objects.update(fence=F("fence") + 1)
+    Dispatch.objects.update(fence=F("fence") + 1)
 
     assert claims.published([held]) == set()
 
 
 def test_an_owner_may_still_finish_after_its_lease_if_nobody_came() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
     held = claim()
     let_leases_end()
 
@@ -213,8 +222,8 @@ def test_an_owner_may_still_finish_after_its_lease_if_nobody_came() -> None:
 
 def test_a_payload_beyond_the_limit_is_claimed_without_being_loaded() -> None:
     filler = PAYLOAD_BYTES_MAX - len('{"x": ""}')
-    EventFactory.create(aggregate_id="A", payload={"x": "x" * filler})
-    EventFactory.create(aggregate_id="B", payload={"x": "x" * (filler + 1)})
+    DispatchFactory.create(aggregate_id="A", payload={"x": "x" * filler})
+    DispatchFactory.create(aggregate_id="B", payload={"x": "x" * (filler + 1)})
 
     fits, too_large = sorted(claim(), key=lambda one: one.message is None)
 
@@ -224,20 +233,93 @@ def test_a_payload_beyond_the_limit_is_claimed_without_being_loaded() -> None:
 
 
 def test_claims_and_marks_cost_one_statement_each() -> None:
-    EventFactory.create_batch(3)
+    DispatchFactory.create_batch(3)
+    bus = bus_id()
     with CaptureQueriesContext(connection) as statements:
-        claims.published(claim())
+        claims.published(claims.claim_heads(bus, batch=9, lease=LEASE))
         claims.published([])
 
     assert len(statements) == 2
 
 
 def test_a_claim_leaves_the_indexes_alone() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
     with transaction.atomic(), connection.cursor() as cursor:
         claim()
         cursor.execute(
             "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables"
-            " WHERE relname = 'outbox_event'"
+            " WHERE relname = 'outbox_dispatch'"
         )
         assert cursor.fetchone() == (1, 1)
+
+
+def test_lines_at_different_destinations_do_not_wait_for_each_other() -> None:
+    other = DestinationFactory.create()
+    first, second = (DispatchFactory.create(aggregate_id="A", seq=seq) for seq in (1, 2))
+    there = [
+        DispatchFactory.create(aggregate_id="A", seq=one.seq, event=one.event, destination=other)
+        for one in (first, second)
+    ]
+    claims.published(claim())
+
+    assert ids(claim()) == [second.pk]
+    assert ids(claims.claim_heads(other.pk, batch=9, lease=LEASE)) == [there[0].pk]
+
+
+@pytest.mark.parametrize("state", ["PAUSED", "DISABLED"])
+def test_nothing_is_claimed_for_a_destination_that_rests(state: str) -> None:
+    event = DispatchFactory.create(destination=DestinationFactory.create())
+    rows = Destination.objects.filter(pk=event.destination_id)
+    rows.update(state=state, reason="moving")
+    assert claims.claim_heads(event.destination_id, batch=9, lease=LEASE) == []
+
+    rows.update(state="ACTIVE", reason="")
+
+    assert ids(claims.claim_heads(event.destination_id, batch=9, lease=LEASE)) == [event.pk]
+
+
+def test_the_newest_first_are_still_heads_of_their_lines() -> None:
+    for number in range(3):
+        for seq in (1, 2):
+            moment = CREATED_AT + timedelta(seconds=10 * seq + number)
+            DispatchFactory.create(aggregate_id=f"A-{number}", seq=seq, created_at=moment)
+
+    held = claim_heads(batch=2, lease=LEASE, newest_first=True)
+
+    assert [one.message and (one.message.aggregate_id, one.message.seq) for one in held] == [
+        ("A-1", 1),
+        ("A-2", 1),
+    ]
+
+
+def test_the_dead_of_a_type_that_lets_others_pass_hold_nobody_up(settings: Settings) -> None:
+    settings.OUTBOX_FOLLOWERS_PASS = ["order.closed"]
+    for aggregate, type_ in (("A", "order.closed"), ("B", "order.paid")):
+        DispatchFactory.create(aggregate_id=aggregate, type=type_, state="DEAD", dead_at=Now())
+        DispatchFactory.create(aggregate_id=aggregate, seq=2)
+        DispatchFactory.create(aggregate_id=aggregate, seq=3)
+
+    (held,) = claim()
+    assert held.message is not None
+    assert (held.message.aggregate_id, held.message.seq) == ("A", 2)
+    # Who passes is itself waited for.
+    assert claim() == []
+
+    settings.OUTBOX_FOLLOWERS_PASS = []
+    claims.released([Setback(claim=held, reason="", wait=timedelta())])
+    assert claim() == []
+
+
+@pytest.mark.parametrize("state", ["PENDING", "CLAIMED"])
+def test_only_the_dead_are_passed(settings: Settings, state: str) -> None:
+    settings.OUTBOX_FOLLOWERS_PASS = ["order.paid"]
+    DispatchFactory.create(
+        aggregate_id="A",
+        state=state,
+        next_attempt_at=Now() + LEASE,
+        owner_token=UUID(int=1),
+        lease_until=Now() + LEASE,
+    )
+    DispatchFactory.create(aggregate_id="A", seq=2)
+
+    assert claim() == []

@@ -7,10 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
-from outbox.events import NoTransaction, UnfitEvent, as_json, emit
-from outbox.models import Event, EventState
+from outbox.events import NoDestination, NoTransaction, UnfitEvent, as_json, emit
+from outbox.models import BUS, Destination, Dispatch, DispatchState, Event
+from tests.factories import DestinationFactory
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -23,6 +25,7 @@ def emit_paid(**changes: Any) -> UUID:
         "type": "order.paid",
         "payload": {"order_no": "O-1", "amount_minor": 1099},
         "at": AT,
+        "tenant": "shop",
     }
     return emit(**values | changes)
 
@@ -37,8 +40,17 @@ def test_an_event_waits_as_it_was_told() -> None:
     assert event.payload == {"order_no": "O-1", "amount_minor": 1099}
     assert event.headers == {}
     assert event.created_at == AT
-    assert (event.state, event.attempts, event.fence) == (EventState.PENDING, 0, 0)
-    assert event.published_at is None
+    assert event.tenant == "shop"
+    dispatch = Dispatch.objects.get()
+    assert (dispatch.event, dispatch.destination.code) == (event, BUS)
+    assert (dispatch.aggregate_type, dispatch.aggregate_id, dispatch.seq) == (
+        "order",
+        "shop/O-1",
+        1,
+    )
+    assert (dispatch.state, dispatch.attempts, dispatch.fence) == (DispatchState.PENDING, 0, 0)
+    assert dispatch.created_at == AT
+    assert dispatch.published_at is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -145,6 +157,8 @@ def test_text_that_only_looks_dangerous_arrives_unchanged(text: str) -> None:
         {"type": "a" * 61},
         {"type": "order.*"},
         {"type": "order..paid"},
+        {"tenant": "a shop"},
+        {"tenant": "a" * 41},
         {"seq": -1},
         {"seq": 2**31},
         {"at": datetime(2026, 3, 1)},  # noqa: DTZ001 - the point
@@ -188,12 +202,96 @@ def test_only_a_wellformed_trace_context_travels_along(
 
 
 @pytest.mark.parametrize(
+    ("wants", "gets"),
+    [
+        ({}, True),
+        ({"tenant": "shop"}, True),
+        ({"tenant": "sho"}, False),
+        ({"event_types": ["order.paid"]}, True),
+        ({"event_types": ["refund.*", "order.*"]}, True),
+        ({"event_types": ["order.pai", "order.paid.*", "ord.*", "order"]}, False),
+        ({"event_types": ["order.paid"], "tenant": "other"}, False),
+        ({"state": "PAUSED", "reason": "moving"}, True),
+        ({"state": "DISABLED", "reason": "gone"}, True),
+    ],
+    ids=repr,
+)
+@pytest.mark.django_db
+def test_an_event_is_on_its_way_to_all_who_want_it_and_no_others(
+    wants: dict[str, Any], gets: bool
+) -> None:
+    DestinationFactory.create(code="other", **wants)
+
+    emit_paid()
+
+    codes = set(Dispatch.objects.values_list("destination__code", flat=True))
+    assert codes == ({BUS, "other"} if gets else {BUS})
+
+
+@pytest.mark.django_db
+def test_a_type_of_many_words_is_wanted_by_each_of_its_beginnings() -> None:
+    for code, name in (("a", "refund.*"), ("b", "refund.late.*"), ("c", "refund.late.failed.*")):
+        DestinationFactory.create(code=code, event_types=[name])
+
+    emit_paid(type="refund.late.failed")
+
+    codes = set(Dispatch.objects.values_list("destination__code", flat=True))
+    assert codes == {BUS, "a", "b"}
+
+
+@pytest.mark.django_db
+def test_the_event_and_its_ways_are_one_statement() -> None:
+    DestinationFactory.create_batch(3)
+
+    with CaptureQueriesContext(connection) as statements:
+        emit_paid()
+
+    assert len(statements) == 1
+    assert Dispatch.objects.count() == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_that_would_reach_nobody_is_refused() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE outbox_destination DISABLE TRIGGER outbox_bus_returns")
+        cursor.execute("TRUNCATE outbox_destination")
+        cursor.execute("ALTER TABLE outbox_destination ENABLE TRIGGER outbox_bus_returns")
+
+    with pytest.raises(NoDestination), transaction.atomic():
+        emit_paid()
+
+    assert not Event.objects.exists()
+
+
+@pytest.mark.django_db
+def test_no_hand_on_the_database_removes_or_narrows_the_bus() -> None:
+    bus = Destination.objects.filter(code=BUS)
+    for change in (
+        {"tenant": "shop"},
+        {"event_types": ["order.paid"]},
+        {"kind": "webhook"},
+        {"code": "other"},
+        {"state": "DISABLED", "reason": "gone"},
+    ):
+        with pytest.raises(IntegrityError, match="destination_bus"), transaction.atomic():
+            bus.update(**change)
+    with pytest.raises(IntegrityError, match="never deleted"), transaction.atomic():
+        bus.delete()
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE outbox_destination")
+
+    assert bus.get().state == "ACTIVE"
+
+
+@pytest.mark.parametrize(
     ("change", "constraint"),
     [
-        ({"state": "SENT"}, "event_state_is_known"),
-        ({"state": "PUBLISHED"}, "event_published_at_iff_published"),
-        ({"published_at": AT}, "event_published_at_iff_published"),
-        ({"state": "CLAIMED"}, "event_claimed_has_owner_and_lease"),
+        ({"state": "SENT"}, "dispatch_state_is_known"),
+        ({"state": "PUBLISHED"}, "dispatch_published_at_iff_published"),
+        ({"published_at": AT}, "dispatch_published_at_iff_published"),
+        ({"state": "DEAD"}, "dispatch_dead_at_iff_dead"),
+        ({"dead_at": AT}, "dispatch_dead_at_iff_dead"),
+        ({"state": "CLAIMED"}, "dispatch_claimed_has_owner_and_lease"),
     ],
 )
 @pytest.mark.django_db
@@ -203,4 +301,4 @@ def test_the_database_refuses_a_state_without_its_stamps(
     emit_paid()
 
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
-        Event.objects.update(**change)
+        Dispatch.objects.update(**change)

@@ -15,21 +15,21 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.db.models.functions import Now
 
-from outbox.models import Event, EventState
+from outbox.models import Dispatch, DispatchState
 from outbox.published import LOOK_BACK, Follower, latest
-from outbox.relay import relay_once
 from tests.concurrency.racing import race
-from tests.factories import EventFactory
+from tests.factories import DestinationFactory, DispatchFactory
 from tests.outbox.brokers import until
 from tests.outbox.doubles import Recorder
+from tests.outbox.relaying import relay_once
 from tests.processes import ROOT, environment
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def published(**changes: object) -> Event:
-    event: Event = EventFactory.create(**changes)
-    Event.objects.filter(pk=event.pk).update(state=EventState.PUBLISHED, published_at=Now())
+def published(**changes: object) -> Dispatch:
+    event: Dispatch = DispatchFactory.create(**changes)
+    Dispatch.objects.filter(pk=event.pk).update(state=DispatchState.PUBLISHED, published_at=Now())
     return event
 
 
@@ -40,28 +40,30 @@ def shown(*arguments: str) -> list[str]:
 
 
 def test_published_events_are_shown_in_the_order_they_went_out() -> None:
-    waiting = EventFactory.create()
-    second, first = EventFactory.create_batch(2)
+    waiting = DispatchFactory.create()
+    second, first = DispatchFactory.create_batch(2)
     for event in (first, second):
-        Event.objects.filter(pk=event.pk).update(state="PUBLISHED", published_at=Now())
+        Dispatch.objects.filter(pk=event.pk).update(state="PUBLISHED", published_at=Now())
 
     lines = shown()
 
-    assert [line.split()[-1] for line in lines] == [str(first.pk), str(second.pk)]
+    assert [line.split()[-1] for line in lines] == [str(first.event_id), str(second.event_id)]
     assert lines[0].split()[1:] == [
-        *("PUBLISHED", "order.paid", f"order/{first.aggregate_id}", "#1", str(first.pk)),
+        *("PUBLISHED", "order.paid", f"order/{first.aggregate_id}", "#1", str(first.event_id)),
     ]
-    assert str(waiting.pk) not in "".join(lines)
-    assert [event.pk for event in latest(EventState.PUBLISHED, 1)] == [second.pk]
+    assert str(waiting.event_id) not in "".join(lines)
+    assert [event.pk for event in latest(DispatchState.PUBLISHED, 1)] == [second.pk]
 
 
 def test_other_states_are_shown_on_request_with_what_went_wrong() -> None:
     published()
-    dead = EventFactory.create(state="DEAD", attempts=12, last_error="no\nqueue \x1b[31m")
+    dead = DispatchFactory.create(
+        state="DEAD", dead_at=Now(), attempts=12, last_error="no\nqueue \x1b[31m"
+    )
 
     (line,) = shown("--state", "dead")
 
-    assert line.endswith(f"{dead.pk}  attempts=12  'no\\nqueue \\x1b[31m'")
+    assert line.endswith(f"{dead.event_id}  attempts=12  'no\\nqueue \\x1b[31m'")
     assert len(shown("--state", "all")) == 2
     assert shown("--limit", "0") == []
 
@@ -75,11 +77,12 @@ def test_json_holds_the_whole_event() -> None:
 
     assert json.loads(line) == {
         "at": event.published_at.isoformat(),
+        "destination": "bus",
         "state": "PUBLISHED",
         "type": "order.paid",
         "aggregate": f"order/{event.aggregate_id}",
         "seq": 1,
-        "id": str(event.pk),
+        "id": str(event.event_id),
         "attempts": 0,
         "last_error": "",
         "payload": {"order_no": "O-1"},
@@ -112,10 +115,10 @@ def test_a_follower_tells_each_event_once_and_none_from_before() -> None:
 
 
 def test_a_follower_finds_an_event_that_was_stamped_earlier_and_committed_later() -> None:
-    slow, quick = EventFactory.create_batch(2)
+    slow, quick = DispatchFactory.create_batch(2)
     follower = Follower()
     with transaction.atomic():
-        Event.objects.filter(pk=slow.pk).update(state="PUBLISHED", published_at=Now())
+        Dispatch.objects.filter(pk=slow.pk).update(state="PUBLISHED", published_at=Now())
         race(lambda: relay_once(Recorder()))
         assert race(follower.new) == [[quick]]
 
@@ -125,7 +128,7 @@ def test_a_follower_finds_an_event_that_was_stamped_earlier_and_committed_later(
 def test_a_follower_that_was_not_asked_for_long_has_missed_nothing() -> None:
     follower = Follower()
     event = published()
-    Event.objects.update(published_at=Now() - LOOK_BACK + timedelta(seconds=1))
+    Dispatch.objects.update(published_at=Now() - LOOK_BACK + timedelta(seconds=1))
     late = published()
 
     assert follower.new() == [event, late]
@@ -144,13 +147,23 @@ def test_following_shows_events_as_they_go_out_and_ctrl_c_ends_it_quietly(tmp_pa
             return [UUID(json.loads(line)["id"]) for line in lines]
 
         try:
-            until(lambda: ids() == [before.pk])
+            until(lambda: ids() == [before.event_id])
             after = published()
-            until(lambda: ids() == [before.pk, after.pk])
+            until(lambda: ids() == [before.event_id, after.event_id])
             os.kill(process.pid, signal.SIGINT)
 
             assert process.wait(timeout=20) == 0
-            assert ids() == [before.pk, after.pk]
+            assert ids() == [before.event_id, after.event_id]
         finally:
             process.kill()
             process.wait()
+
+
+def test_what_went_to_another_destination_is_shown_apart() -> None:
+    other = DestinationFactory.create(code="shop")
+    there, here = published(destination=other), published()
+
+    assert [line.split()[-1] for line in shown("--destination", "shop")] == [str(there.event_id)]
+    assert [line.split()[-1] for line in shown()] == [str(here.event_id)]
+    with pytest.raises(CommandError, match="There is no destination nowhere"):
+        shown("--destination", "nowhere")

@@ -8,12 +8,14 @@ import pytest
 
 from outbox.destinations.port import Refused, Unavailable
 from outbox.destinations.rabbitmq import RabbitMQ
-from outbox.models import Event, EventState
-from outbox.relay import drain, relay_once
+from outbox.models import Dispatch, DispatchState, Event
+from outbox.redrive import redrive
 from outbox.retries import ATTEMPTS_MAX
-from tests.factories import EventFactory
+from tests.concurrency.racing import race
+from tests.factories import DispatchFactory
 from tests.outbox.brokers import amqp_channel, message, queued, until
 from tests.outbox.proxy import Proxy
+from tests.outbox.relaying import drain, relay_once
 from tests.server_control import ServerControl
 
 
@@ -114,6 +116,35 @@ def test_a_message_that_the_broker_nacks_is_refused_and_the_next_is_not(
     destination.close()
 
 
+def test_a_message_that_closes_the_channel_is_found_among_those_in_flight(
+    rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
+) -> None:
+    # The tests' RabbitMQ takes no more than 2 MiB.
+    messages = [message(number, payload=b"%d" % number) for number in range(10)]
+    messages[4] = message(4, payload=b"x" * 3 * 1024 * 1024)
+
+    told = list(rabbitmq.publish(messages))
+
+    assert [number for number, answer in enumerate(told) if answer is not None] == [4]
+    refused = told[4]
+    assert refused is not None
+    assert refused.reason.startswith("the broker will not take it: ")
+    assert set(bodies(rabbitmq_url, name)) == {
+        b"%d" % number for number in range(10) if number != 4
+    }
+
+
+def test_whoever_stops_listening_leaves_no_confirmation_behind(
+    rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
+) -> None:
+    answers = rabbitmq.publish([message(number) for number in range(5)])
+    next(iter(answers))
+    answers.close()  # type: ignore[attr-defined] # a generator
+
+    assert list(rabbitmq.publish([message()])) == [None]
+    assert len(bodies(rabbitmq_url, name)) == 6
+
+
 @pytest.fixture
 def proxy(rabbitmq_url: str) -> Iterator[Proxy]:
     proxy = Proxy(rabbitmq_url)
@@ -137,6 +168,23 @@ def test_a_late_confirmation_is_not_taken_for_that_of_the_next_message(
 
     assert told == [None]
     assert bodies(rabbitmq_url, name) == [b"before", b"first", b"second"]
+    destination.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_broker_that_takes_everything_and_confirms_nothing_costs_no_attempts(
+    proxy: Proxy, rabbitmq: RabbitMQ, name: str
+) -> None:
+    destination = RabbitMQ(proxy.url, exchange=name, queue=name, reply_seconds_max=0.5)
+    destination.ready()
+    DispatchFactory.create_batch(5)
+    proxy.hold_answers()
+
+    figures = relay_once(destination)
+
+    assert (figures.claimed, figures.published, figures.released) == (5, 0, 5)
+    assert figures.failure.startswith("TimeoutError: ")
+    assert set(Dispatch.objects.values_list("state", "attempts")) == {("PENDING", 0)}
     destination.close()
 
 
@@ -176,49 +224,70 @@ def test_an_exchange_that_was_deleted_is_declared_again(
 def test_poison_among_good_events_dies_alone_and_is_not_lost(
     rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
 ) -> None:
-    EventFactory.create()
-    poison = EventFactory.create(aggregate_id="A", payload={"x": "x" * 20_000_000})
-    follower = EventFactory.create(aggregate_id="A", seq=2)
-    EventFactory.create_batch(200)
+    DispatchFactory.create()
+    poison = DispatchFactory.create(aggregate_id="A", payload={"x": "x" * 20_000_000})
+    follower = DispatchFactory.create(aggregate_id="A", seq=2)
+    DispatchFactory.create_batch(200)
 
     for _ in range(ATTEMPTS_MAX):
         drain(rabbitmq, seconds_max=30)
-        Event.objects.update(next_attempt_at=None)
+        Dispatch.objects.update(next_attempt_at=None)
 
-    assert Event.objects.filter(state=EventState.PUBLISHED).count() == 201
-    assert Event.objects.get(pk=poison.pk).state == EventState.DEAD
-    assert Event.objects.get(pk=follower.pk).state == EventState.PENDING
+    assert Dispatch.objects.filter(state=DispatchState.PUBLISHED).count() == 201
+    assert Dispatch.objects.get(pk=poison.pk).state == DispatchState.DEAD
+    assert Dispatch.objects.get(pk=follower.pk).state == DispatchState.PENDING
     ids = [one.properties["message_id"] for one in queued(rabbitmq_url, name)]
     assert len(ids) == len(set(ids)) == 201
-    assert not {str(poison.pk), str(follower.pk)} & set(ids)
+    assert not {str(poison.event_id), str(follower.event_id)} & set(ids)
 
-    Event.objects.filter(pk=poison.pk).update(state="PENDING", attempts=0, payload={"small": 1})
+    Event.objects.filter(pk=poison.event_id).update(payload={"small": 1})
+    redrive([poison.event_id])
     drain(rabbitmq, seconds_max=30)
 
     last = queued(rabbitmq_url, name)[-2:]
-    assert [one.properties["message_id"] for one in last] == [str(poison.pk), str(follower.pk)]
+    assert [one.properties["message_id"] for one in last] == [
+        str(poison.event_id),
+        str(follower.event_id),
+    ]
     assert json.loads(last[0].body) == {"small": 1}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_events_wait_for_a_killed_broker_and_survive_it(private_rabbitmq: ServerControl) -> None:
     destination = RabbitMQ(private_rabbitmq.url, exchange="events", queue="events")
-    before = EventFactory.create()
+    before = DispatchFactory.create()
     assert relay_once(destination).published == 1
     # RabbitMQ 3.10 notes on the disk that a new quorum queue exists only a second after it has
     # confirmed messages; killed before that, it never serves the queue again.
     time.sleep(2)
-    private_rabbitmq.kill()
-    after = EventFactory.create()
+    # Under load: the relay is at work when the broker dies.
+    DispatchFactory.create_batch(300)
+    figures, _ = race(
+        lambda: drain(destination, seconds_max=60, batch=3),
+        lambda: kill_at_work(private_rabbitmq),
+    )
+    assert figures is not None
+    assert figures.failure
+    assert 0 < figures.published < 300
 
     for _ in range(2 * ATTEMPTS_MAX):
         figures = relay_once(destination)
         # The dead connection is noticed before anything is claimed for it.
         assert (figures.claimed, bool(figures.failure)) == (0, True)
     private_rabbitmq.start()
-    until(lambda: drain(destination, seconds_max=30).published == 1)
+    until(lambda: drain(destination, seconds_max=30).failure == "" and all_published())
 
-    assert Event.objects.get(pk=after.pk).attempts == 0
+    assert set(Dispatch.objects.values_list("attempts", flat=True)) == {0}
     ids = [one.properties["message_id"] for one in queued(private_rabbitmq.url, "events")]
-    assert list(dict.fromkeys(ids)) == [str(before.pk), str(after.pk)]
+    assert ids[0] == str(before.event_id)
+    assert set(ids) == {str(one) for one in Dispatch.objects.values_list("event_id", flat=True)}
     destination.close()
+
+
+def kill_at_work(broker: ServerControl) -> None:
+    until(lambda: Dispatch.objects.filter(state=DispatchState.PUBLISHED).count() > 10)
+    broker.kill()
+
+
+def all_published() -> bool:
+    return not Dispatch.objects.exclude(state=DispatchState.PUBLISHED).exists()

@@ -7,10 +7,11 @@ import redis
 
 from outbox.destinations.port import Unavailable
 from outbox.destinations.redis_stream import RedisStream
-from outbox.models import Event
-from outbox.relay import Figures, drain, relay_once
-from tests.factories import EventFactory
+from outbox.models import Dispatch
+from outbox.relay import Figures
+from tests.factories import DispatchFactory
 from tests.outbox.brokers import message, streamed, until
+from tests.outbox.relaying import drain, relay_once
 from tests.server_control import ServerControl
 
 
@@ -119,20 +120,23 @@ def test_a_server_that_is_full_costs_no_event_an_attempt(
 def test_events_wait_for_a_killed_server_and_survive_it(
     private_valkey: ServerControl, private_stream: RedisStream
 ) -> None:
-    before = EventFactory.create()
+    before = DispatchFactory.create()
     assert relay_once(private_stream).published == 1
     private_valkey.kill()
-    after = EventFactory.create()
+    after = DispatchFactory.create()
 
     figures = relay_once(private_stream)
     assert (figures.claimed, bool(figures.failure)) == (0, True)
-    assert Event.objects.get(pk=after.pk).fence == 0
+    assert Dispatch.objects.get(pk=after.pk).fence == 0
     private_valkey.start()
 
     assert drain(private_stream, seconds_max=30) == Figures(claimed=1, published=1)
     entries = streamed(private_valkey.url, "events")
-    assert [entry["id"] for entry in entries] == [str(before.pk), str(after.pk)]
-    assert [json.loads(entry["data"]) for entry in entries] == [before.payload, after.payload]
+    assert [entry["id"] for entry in entries] == [str(before.event_id), str(after.event_id)]
+    assert [json.loads(entry["data"]) for entry in entries] == [
+        before.event.payload,
+        after.event.payload,
+    ]
     private_stream.close()
 
 

@@ -10,38 +10,40 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from outbox import relay
 from outbox.destinations.port import PAYLOAD_BYTES_MAX, Message, Refused, Unavailable
-from outbox.models import Event, EventState
+from outbox.models import Dispatch, DispatchState
 from outbox.redrive import redrive_all
-from outbox.relay import Figures, InTransaction, drain, relay_once
+from outbox.relay import Figures, InTransaction
 from outbox.retries import ATTEMPTS_MAX, PAUSE, backoff
 from tests.concurrency.racing import race
-from tests.factories import EventFactory
+from tests.factories import DispatchFactory
 from tests.outbox.doubles import Absent, Recorder, always_refusing, breaking
+from tests.outbox.relaying import bus_id, drain, relay_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def no_more_waiting() -> None:
     """As if the time of every next attempt had come."""
-    Event.objects.update(next_attempt_at=None)
+    Dispatch.objects.update(next_attempt_at=None)
 
 
 def test_a_round_publishes_and_marks() -> None:
-    event = EventFactory.create(payload={"order_no": "O-1"})
+    event = DispatchFactory.create(payload={"order_no": "O-1"})
     destination = Recorder()
 
     assert relay_once(destination) == Figures(claimed=1, published=1)
 
     (message,) = destination.taken
-    assert (message.id, message.payload) == (event.pk, b'{"order_no": "O-1"}')
-    assert Event.objects.get().state == EventState.PUBLISHED
+    assert (message.id, message.payload) == (event.event_id, b'{"order_no": "O-1"}')
+    assert Dispatch.objects.get().state == DispatchState.PUBLISHED
     assert relay_once(destination) == Figures()
 
 
 def test_a_drain_publishes_all_events_of_an_aggregate_in_order() -> None:
     for seq in (3, 1, 2):
-        EventFactory.create(aggregate_id="A", seq=seq)
+        DispatchFactory.create(aggregate_id="A", seq=seq)
     destination = Recorder()
 
     assert drain(destination, seconds_max=30) == Figures(claimed=3, published=3)
@@ -50,22 +52,22 @@ def test_a_drain_publishes_all_events_of_an_aggregate_in_order() -> None:
 
 def test_a_drain_ends_when_its_time_is_up() -> None:
     for seq in (1, 2):
-        EventFactory.create(aggregate_id="A", seq=seq)
+        DispatchFactory.create(aggregate_id="A", seq=seq)
 
     assert drain(Recorder(), seconds_max=0) == Figures(claimed=1, published=1)
 
 
 def test_publishing_inside_a_transaction_is_refused() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
 
     with transaction.atomic(), pytest.raises(InTransaction):
         relay_once(Recorder())
 
-    assert Event.objects.get().state == EventState.PENDING
+    assert Dispatch.objects.get().state == DispatchState.PENDING
 
 
 def test_no_transaction_is_open_while_a_destination_works() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
 
     def judge(_message: Message) -> None:
         assert not connection.in_atomic_block
@@ -76,7 +78,7 @@ def test_no_transaction_is_open_while_a_destination_works() -> None:
 
 def test_a_transaction_that_rolls_back_publishes_nothing() -> None:
     with transaction.atomic():
-        EventFactory.create()
+        DispatchFactory.create()
         transaction.set_rollback(True)
     destination = Recorder()
 
@@ -85,23 +87,23 @@ def test_a_transaction_that_rolls_back_publishes_nothing() -> None:
 
 
 def test_while_the_destination_is_away_no_event_is_touched() -> None:
-    EventFactory.create()
-    before = Event.objects.values().get()
+    DispatchFactory.create()
+    before = Dispatch.objects.values().get()
 
     for _ in range(3):
         assert relay_once(Absent()) == Figures(failure="connection refused")
 
-    assert Event.objects.values().get() == before
+    assert Dispatch.objects.values().get() == before
 
 
 def test_an_outage_longer_than_all_attempts_kills_no_event() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
 
     for _ in range(3 * ATTEMPTS_MAX):
         figures = relay_once(Recorder(breaking))
         assert figures == Figures(claimed=1, released=1, failure="connection lost")
-        event = Event.objects.get()
-        assert (event.state, event.attempts) == (EventState.PENDING, 0)
+        event = Dispatch.objects.get()
+        assert (event.state, event.attempts) == (DispatchState.PENDING, 0)
         assert event.last_error == "connection lost"
         no_more_waiting()
 
@@ -109,41 +111,41 @@ def test_an_outage_longer_than_all_attempts_kills_no_event() -> None:
 
 
 def test_what_was_confirmed_before_the_destination_broke_is_marked() -> None:
-    events = [EventFactory.create() for _ in range(3)]
+    events = [DispatchFactory.create() for _ in range(3)]
 
     def judge(message: Message) -> None:
-        if message.id == events[1].pk:
+        if message.id == events[1].event_id:
             raise Unavailable("connection lost")
 
     figures = relay_once(Recorder(judge))
 
     assert figures == Figures(claimed=3, published=1, released=2, failure="connection lost")
-    states = [Event.objects.get(pk=event.pk).state for event in events]
-    assert states == [EventState.PUBLISHED, EventState.PENDING, EventState.PENDING]
+    states = [Dispatch.objects.get(pk=event.pk).state for event in events]
+    assert states == [DispatchState.PUBLISHED, DispatchState.PENDING, DispatchState.PENDING]
 
 
 def test_an_event_that_breaks_the_connection_does_not_hold_up_the_others() -> None:
-    killer, *others = (EventFactory.create() for _ in range(4))
+    killer, *others = (DispatchFactory.create() for _ in range(4))
 
     def judge(message: Message) -> None:
-        if message.id == killer.pk:
+        if message.id == killer.event_id:
             raise Unavailable("connection lost")
 
     destination = Recorder(judge)
     relay_once(destination)
     # As if the pause of those behind it were over; the one in flight pauses longer.
-    Event.objects.update(next_attempt_at=F("next_attempt_at") - PAUSE)
+    Dispatch.objects.update(next_attempt_at=F("next_attempt_at") - PAUSE)
 
     assert relay_once(destination) == Figures(claimed=3, published=3)
-    assert {message.id for message in destination.taken} == {event.pk for event in others}
+    assert {message.id for message in destination.taken} == {event.event_id for event in others}
 
 
 def test_a_refused_event_costs_itself_alone() -> None:
-    poison = EventFactory.create(aggregate_id="A")
-    EventFactory.create(aggregate_id="A", seq=2)
-    EventFactory.create_batch(5)
+    poison = DispatchFactory.create(aggregate_id="A")
+    DispatchFactory.create(aggregate_id="A", seq=2)
+    DispatchFactory.create_batch(5)
     destination = Recorder(
-        lambda message: Refused("not wanted") if message.id == poison.pk else None
+        lambda message: Refused("not wanted") if message.id == poison.event_id else None
     )
 
     with structlog.testing.capture_logs() as logs:
@@ -151,15 +153,16 @@ def test_a_refused_event_costs_itself_alone() -> None:
             drain(destination, seconds_max=30)
             no_more_waiting()
 
-    event = Event.objects.get(pk=poison.pk)
-    assert (event.state, event.attempts) == (EventState.DEAD, ATTEMPTS_MAX)
+    event = Dispatch.objects.get(pk=poison.pk)
+    assert (event.state, event.attempts) == (DispatchState.DEAD, ATTEMPTS_MAX)
     assert event.last_error == "not wanted"
     assert len(destination.taken) == 5
     assert [log["log_level"] for log in logs] == ["warning"] * (ATTEMPTS_MAX - 1) + ["error"]
     assert logs[-1] == {
         "event": "event_dead",
         "log_level": "error",
-        "event_id": str(poison.pk),
+        "event_id": str(poison.event_id),
+        "destination_id": bus_id(),
         "attempts": ATTEMPTS_MAX,
         "reason": "not wanted",
     }
@@ -167,7 +170,7 @@ def test_a_refused_event_costs_itself_alone() -> None:
 
 def test_the_follower_of_a_dead_event_is_sent_after_it_once_it_is_redriven() -> None:
     for seq in (1, 2):
-        EventFactory.create(aggregate_id="A", seq=seq)
+        DispatchFactory.create(aggregate_id="A", seq=seq)
     for _ in range(ATTEMPTS_MAX):
         drain(Recorder(always_refusing), seconds_max=30)
         no_more_waiting()
@@ -181,22 +184,22 @@ def test_the_follower_of_a_dead_event_is_sent_after_it_once_it_is_redriven() -> 
 
 
 def test_a_payload_beyond_the_limit_dies_without_reaching_the_destination() -> None:
-    too_large = EventFactory.create(payload={"x": "x" * PAYLOAD_BYTES_MAX})
-    good = EventFactory.create()
+    too_large = DispatchFactory.create(payload={"x": "x" * PAYLOAD_BYTES_MAX})
+    good = DispatchFactory.create()
     destination = Recorder()
 
     assert relay_once(destination) == Figures(claimed=2, published=1, refused=1)
 
-    assert [message.id for message in destination.taken] == [good.pk]
-    assert Event.objects.get(pk=too_large.pk).last_error == "larger than 1048576 bytes"
+    assert [message.id for message in destination.taken] == [good.event_id]
+    assert Dispatch.objects.get(pk=too_large.pk).last_error == "larger than 1048576 bytes"
 
 
 def test_a_refused_event_waits_longer_each_time() -> None:
-    EventFactory.create()
+    DispatchFactory.create()
     waits = []
     for _ in range(4):
         relay_once(Recorder(always_refusing))
-        event = Event.objects.annotate(at=Now()).get()
+        event = Dispatch.objects.annotate(at=Now()).get()
         assert event.next_attempt_at is not None
         waits.append((event.next_attempt_at - event.at).total_seconds())
         no_more_waiting()
@@ -216,7 +219,7 @@ def test_backoff_doubles_to_a_ceiling_and_stays_there(attempts: int, ceiling: in
 
 
 def test_publishing_stops_before_the_lease_ends() -> None:
-    EventFactory.create_batch(3)
+    DispatchFactory.create_batch(3)
     destination = Recorder()
 
     figures = relay_once(destination, publish_seconds_max=0)
@@ -225,30 +228,62 @@ def test_publishing_stops_before_the_lease_ends() -> None:
     assert relay_once(destination) == Figures(claimed=2, published=2)
 
 
-def test_a_fault_in_a_destination_neither_loses_count_nor_kills_events() -> None:
-    first, second = (EventFactory.create() for _ in range(2))
+def test_an_event_that_cannot_be_sent_dies_of_it_alone() -> None:
+    *good, poison = DispatchFactory.create_batch(4)
 
     def judge(message: Message) -> None:
-        if message.id == second.pk:
+        if message.id == poison.event_id:
+            raise TypeError("a float in a header")
+
+    destination = Recorder(judge)
+    assert relay_once(destination) == Figures(claimed=4, published=3, refused=1)
+    for _ in range(1, ATTEMPTS_MAX):
+        no_more_waiting()
+        DispatchFactory.create()
+        figures = relay_once(destination)
+        assert (figures.published, figures.refused, figures.failure) == (1, 1, "")
+
+    poison.refresh_from_db()
+    assert (poison.state, poison.attempts) == (DispatchState.DEAD, ATTEMPTS_MAX)
+    assert poison.last_error == "it cannot be sent: TypeError: a float in a header"
+    assert {one.event_id for one in good} <= {message.id for message in destination.taken}
+
+
+def test_what_was_told_before_a_fault_is_marked_and_not_sent_again() -> None:
+    first, second, third = DispatchFactory.create_batch(3)
+
+    def judge(message: Message) -> None:
+        if message.id == second.event_id:
             raise ZeroDivisionError("a fault")
 
-    figures = relay_once(Recorder(judge))
+    destination = Recorder(judge)
+    relay_once(destination)
 
-    assert figures == Figures(
-        claimed=2, published=1, released=1, failure="ZeroDivisionError: a fault"
-    )
-    assert Event.objects.get(pk=first.pk).state == EventState.PUBLISHED
-    assert Event.objects.get(pk=second.pk).attempts == 0
+    assert [message.id for message in destination.taken] == [first.event_id, third.event_id]
+
+
+def test_a_fault_that_hits_everything_is_the_destinations_and_kills_no_event() -> None:
+    DispatchFactory.create_batch(3)
+
+    def judge(_message: Message) -> None:
+        raise ZeroDivisionError("a fault")
+
+    for _ in range(2 * ATTEMPTS_MAX):
+        figures = relay_once(Recorder(judge))
+        assert figures == Figures(claimed=3, released=3, failure="ZeroDivisionError: a fault")
+        no_more_waiting()
+
+    assert set(Dispatch.objects.values_list("state", "attempts")) == {("PENDING", 0)}
 
 
 def test_a_relay_that_lost_its_claim_says_so_and_changes_nothing() -> None:
-    event = EventFactory.create()
+    event = DispatchFactory.create()
 
     class Overtaken(Recorder):
         def publish(self, messages: Sequence[Message]) -> Iterator[Refused | None]:
-            Event.objects.update(lease_until=Now() - timedelta(seconds=1))
+            Dispatch.objects.update(lease_until=Now() - timedelta(seconds=1))
             assert race(lambda: relay_once(successor)) == [Figures(claimed=1, published=1)]
-            self.marked = Event.objects.values().get()
+            self.marked = Dispatch.objects.values().get()
             yield from super().publish(messages)
 
     successor, overtaken = Recorder(), Overtaken()
@@ -256,22 +291,27 @@ def test_a_relay_that_lost_its_claim_says_so_and_changes_nothing() -> None:
         figures = relay_once(overtaken)
 
     assert figures == Figures(claimed=1, stale=1)
-    assert Event.objects.values().get() == overtaken.marked
-    assert [message.id for message in successor.taken + overtaken.taken] == [event.pk] * 2
-    assert {"event": "event_claim_lost", "log_level": "warning", "event_id": str(event.pk)} in logs
+    assert Dispatch.objects.values().get() == overtaken.marked
+    assert [message.id for message in successor.taken + overtaken.taken] == [event.event_id] * 2
+    assert {
+        "event": "event_claim_lost",
+        "log_level": "warning",
+        "event_id": str(event.event_id),
+        "destination_id": bus_id(),
+    } in logs
 
 
 def test_two_clocks_that_tick_at_once_publish_each_event_once() -> None:
     for aggregate in range(20):
         for seq in (1, 2, 3):
-            EventFactory.create(aggregate_id=f"A-{aggregate}", seq=seq)
+            DispatchFactory.create(aggregate_id=f"A-{aggregate}", seq=seq)
     destinations = [Recorder() for _ in range(4)]
 
     race(*[_draining(destination) for destination in destinations])
 
     taken = [message.id for destination in destinations for message in destination.taken]
     assert len(taken) == len(set(taken)) == 60
-    assert not Event.objects.exclude(state=EventState.PUBLISHED).exists()
+    assert not Dispatch.objects.exclude(state=DispatchState.PUBLISHED).exists()
 
 
 def _draining(destination: Recorder) -> Callable[[], Figures]:
@@ -280,7 +320,7 @@ def _draining(destination: Recorder) -> Callable[[], Figures]:
 
 @pytest.mark.parametrize("lost", [0, 1], ids=["claim", "mark"])
 def test_an_answer_of_the_database_that_is_lost_loses_no_event(lost: int) -> None:
-    EventFactory.create_batch(2)
+    DispatchFactory.create_batch(2)
     destination = Recorder()
     statements = 0
 
@@ -292,10 +332,11 @@ def test_an_answer_of_the_database_that_is_lost_loses_no_event(lost: int) -> Non
             raise OperationalError("server closed the connection unexpectedly")
         return answer
 
+    bus = bus_id()
     with connection.execute_wrapper(lose_the_answer), pytest.raises(OperationalError):
-        relay_once(destination)
-    Event.objects.filter(state="CLAIMED").update(lease_until=Now() - timedelta(seconds=1))
+        relay.relay_once(destination, bus)
+    Dispatch.objects.filter(state="CLAIMED").update(lease_until=Now() - timedelta(seconds=1))
     drain(destination, seconds_max=30)
 
     assert len(destination.taken) == 2
-    assert Event.objects.filter(state=EventState.PUBLISHED).count() == 2
+    assert Dispatch.objects.filter(state=DispatchState.PUBLISHED).count() == 2

@@ -4,6 +4,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,8 @@ from django.db import transaction
 
 from config.celery import app
 from outbox.events import emit
-from outbox.models import Event, EventState
+from outbox.models import Dispatch, DispatchState
+from outbox.tasks import LINGER_SECONDS
 from tests.outbox.brokers import streamed, until
 from tests.processes import ROOT, Worker, environment
 
@@ -37,23 +39,28 @@ def tell(number: int) -> str:
 
 
 def all_published() -> bool:
-    return not Event.objects.exclude(state=EventState.PUBLISHED).exists()
+    return not Dispatch.objects.exclude(state=DispatchState.PUBLISHED).exists()
 
 
 @pytest.fixture
-def beat(tmp_path: Path) -> Iterator[None]:
-    command = [
-        *(sys.executable, "-m", "celery", "--app", "config", "beat"),
-        *("--schedule", str(tmp_path / "schedule"), "--pidfile="),
+def two_beats(tmp_path: Path) -> Iterator[None]:
+    """Two clocks, as when a new one is started before the old one has gone."""
+    command = [sys.executable, "-m", "celery", "--app", "config", "beat", "--pidfile="]
+    processes = [
+        subprocess.Popen(
+            [*command, "--schedule", str(tmp_path / name)], cwd=ROOT, env=environment()
+        )
+        for name in ("one", "other")
     ]
-    process = subprocess.Popen(command, cwd=ROOT, env=environment())
     yield
-    process.terminate()
-    process.wait(20)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.wait(20)
 
 
-def test_an_event_goes_out_within_a_second_of_its_commit(
-    celery_worker_process: Worker, beat: None, valkey_url: str
+def test_an_event_goes_out_once_and_within_a_second_though_there_are_two_clocks(
+    celery_worker_process: Worker, two_beats: None, valkey_url: str
 ) -> None:
     ids = [tell(0)]
     until(all_published)
@@ -62,9 +69,9 @@ def test_an_event_goes_out_within_a_second_of_its_commit(
         until(all_published)
 
     seconds = [
-        (event.published_at - event.created_at).total_seconds()
-        for event in Event.objects.exclude(seq=0)
-        if event.published_at is not None
+        (dispatch.published_at - dispatch.created_at).total_seconds()
+        for dispatch in Dispatch.objects.exclude(seq=0)
+        if dispatch.published_at is not None
     ]
     assert len(seconds) == EVENTS - 1
     assert statistics.median(seconds) < 1
@@ -79,6 +86,39 @@ def test_a_task_from_a_newer_publisher_is_understood(celery_worker_process: Work
         app.send_task("outbox.relay", kwargs={"not_invented_yet": 1}, connection=connection)
 
     until(all_published)
+
+
+def test_a_worker_that_waits_for_events_stops_when_told(celery_worker_process: Worker) -> None:
+    with app.connection_for_write() as connection:
+        app.send_task("outbox.relay", connection=connection)
+    tell(1)
+    until(all_published)
+
+    began = time.monotonic()
+    celery_worker_process.process.send_signal(signal.SIGTERM)
+
+    assert celery_worker_process.process.wait(timeout=20) == 0
+    assert time.monotonic() - began < LINGER_SECONDS / 2
+
+
+def test_a_relay_that_is_to_run_once_says_what_it_did_and_ends() -> None:
+    for number in range(1, 4):
+        tell(number)
+    command = [sys.executable, "manage.py", "relay", "--once", "--destination"]
+    env = environment(EVENT_STREAM_URL=settings.EVENT_STREAM_URL)
+
+    def run(code: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, code], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+        )
+
+    unknown = run("nowhere")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "There is no destination nowhere" in unknown.stderr
+    done = run("bus")
+    assert done.stdout.splitlines()[-1] == "3 published, 0 refused (0 dead)."
+    assert done.returncode == 0
+    assert all_published()
 
 
 def test_the_relay_also_runs_without_a_worker_and_stops_when_told() -> None:

@@ -19,15 +19,22 @@ class Command(BaseCommand):
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("event_ids", nargs="*", type=UUID, default=[], metavar="EVENT_ID")
         which.add_argument("--all-dead", action="store_true", help="every dead event")
+        parser.add_argument(
+            "--destination", default="", metavar="CODE", help="only where they are dead for this"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Do it, and complain of events that were not dead."""
-        if options["all_dead"]:
-            self.stdout.write(f"{len(redrive_all())} events are back in line.")
-            return
+        where: str = options["destination"]
         wanted = set(options["event_ids"])
-        redriven = redrive(wanted)
+        redriven = (
+            redrive_all(destination=where, by="command")
+            if options["all_dead"]
+            else redrive(wanted, destination=where, by="command")
+        )
+        for (event_id, destination), attempt in sorted(redriven.items()):
+            self.stdout.write(f"{event_id} to {destination}: attempt {attempt}")
         self.stdout.write(f"{len(redriven)} events are back in line.")
-        if missing := wanted - redriven:
+        if missing := wanted - {event_id for event_id, _ in redriven}:
             ids = ", ".join(sorted(map(str, missing)))
             raise CommandError(f"Not dead, or not there at all: {ids}")

@@ -1,0 +1,154 @@
+"""The list of destinations: what is added to it, what rests and what works again."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+from django.db import connection, transaction
+
+from outbox.destinations import choice
+from outbox.events import TENANT, TYPE
+from outbox.models import (
+    BUS,
+    CODE_LENGTH_MAX,
+    REASON_LENGTH_MAX,
+    TYPE_LENGTH_MAX,
+    Destination,
+    DestinationKind,
+    DestinationState,
+)
+
+#: Each state, and the states it may be entered from.
+ENTERED_FROM: Final[Mapping[DestinationState, frozenset[DestinationState]]] = {
+    DestinationState.ACTIVE: frozenset({DestinationState.PAUSED, DestinationState.DISABLED}),
+    DestinationState.PAUSED: frozenset({DestinationState.ACTIVE, DestinationState.DISABLED}),
+    DestinationState.DISABLED: frozenset({DestinationState.ACTIVE, DestinationState.PAUSED}),
+}
+FILLING: Final = "being filled with earlier events"
+
+_CODE: Final = re.compile(r"[a-z0-9][a-z0-9_-]*")
+# The same choice as that of `outbox.events.emit`, seen from the destination. It waits for whoever
+# locked the row, and finds each event that was emitted before the row was there.
+_FILL_SQL: Final = r"""
+    INSERT INTO outbox_dispatch (event_id, destination_id, aggregate_type, aggregate_id, seq,
+                                 created_at, state, attempts, fence, last_error)
+    SELECT event.id, destination.id, event.aggregate_type, event.aggregate_id, event.seq,
+           event.created_at, 'PENDING', 0, 0, ''
+      FROM outbox_event AS event, outbox_destination AS destination
+     WHERE destination.id = %(id)s AND event.created_at >= %(since)s
+       AND destination.tenant IN ('', event.tenant)
+       AND (destination.event_types = '{}' OR event.type = ANY (destination.event_types)
+            OR EXISTS (SELECT FROM unnest(destination.event_types) AS wanted (name)
+                        WHERE right(wanted.name, 2) = '.*'
+                          AND starts_with(event.type, left(wanted.name, -1))))
+        ON CONFLICT (event_id, destination_id) DO NOTHING
+"""
+
+logger = structlog.stdlib.get_logger(__name__)
+
+
+class Refused(ValueError):
+    """The list cannot be changed like this; the message says why."""
+
+
+def add(
+    code: str,
+    kind: DestinationKind,
+    *,
+    tenant: str = "",
+    event_types: Sequence[str] = (),
+    config: Mapping[str, Any] | None = None,
+    since: datetime | None = None,
+) -> Destination:
+    """A new destination, which gets the events that are emitted from now on.
+
+    With `since`, also those that happened from then on; until it has them it is PAUSED. Raises
+    Refused, and Misconfigured if nothing could be connected to.
+    """
+    _check(code, kind, tenant, event_types)
+    destination = Destination(
+        code=code, kind=kind, tenant=tenant, event_types=list(event_types), config=config or {}
+    )
+    choice.check(destination)
+    if since is not None:
+        destination.state, destination.reason = DestinationState.PAUSED, FILLING
+    with transaction.atomic(durable=True):
+        if since is not None:
+            # When this lock is granted, whoever emits without knowing the new row has committed.
+            with connection.cursor() as cursor:
+                cursor.execute("LOCK TABLE outbox_event IN SHARE ROW EXCLUSIVE MODE")
+        if Destination.objects.filter(code=code).exists():
+            raise Refused(f"there is a destination {code} already")
+        destination.save(force_insert=True)
+    logger.info("destination_added", destination=code, kind=str(kind))
+    if since is not None:
+        fill(code, since=since)
+        destination.refresh_from_db()
+    return destination
+
+
+def fill(code: str, *, since: datetime) -> int:
+    """Give a destination that has published nothing yet the earlier events, and let it work.
+
+    Returns how many. Raises Refused if it is not PAUSED, or if it has published: earlier events
+    would then arrive after later ones.
+    """
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        destination = Destination.objects.select_for_update(no_key=True).filter(code=code).first()
+        if destination is None:
+            raise Refused(f"there is no destination {code}")
+        if destination.state != DestinationState.PAUSED:
+            raise Refused(f"{code} is {destination.state}; only one that is PAUSED can be filled")
+        if destination.dispatches.filter(published_at__isnull=False).exists():
+            raise Refused(f"{code} has published events, so earlier ones would come out of order")
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        cursor.execute(_FILL_SQL, {"id": destination.pk, "since": since})
+        filled = int(cursor.rowcount)
+        destination.state, destination.reason = DestinationState.ACTIVE, ""
+        destination.save(update_fields=["state", "reason"])
+    logger.info("destination_filled", destination=code, events=filled)
+    return filled
+
+
+def pause(code: str, *, reason: str) -> None:
+    """Let nothing leave for it until somebody resumes it; its events are kept. Raises Refused."""
+    _enter(DestinationState.PAUSED, code, reason)
+
+
+def disable(code: str, *, reason: str) -> None:
+    """The same, for a destination that is not expected to come back. Raises Refused."""
+    if code == BUS:
+        raise Refused("the bus takes every event and cannot be disabled; it can be paused")
+    _enter(DestinationState.DISABLED, code, reason)
+
+
+def resume(code: str) -> None:
+    """Let its events leave again, the oldest first. Raises Refused."""
+    _enter(DestinationState.ACTIVE, code, "")
+
+
+def _enter(state: DestinationState, code: str, reason: str) -> None:
+    if state != DestinationState.ACTIVE and not reason.strip():
+        raise Refused("say why, for whoever finds it resting")
+    rows = Destination.objects.filter(code=code)
+    reason = reason.strip()[:REASON_LENGTH_MAX]
+    if rows.filter(state__in=ENTERED_FROM[state]).update(state=state, reason=reason) == 1:
+        logger.info("destination_moved", destination=code, state=str(state), reason=reason)
+        return
+    if not rows.exists():
+        raise Refused(f"there is no destination {code}")
+    raise Refused(f"{code} is {state} already")
+
+
+def _check(code: str, kind: DestinationKind, tenant: str, event_types: Sequence[str]) -> None:
+    if len(code) > CODE_LENGTH_MAX or not _CODE.fullmatch(code):
+        raise Refused(f"code must be 1-{CODE_LENGTH_MAX} of a-z, 0-9, _ and -: {code!r:.60}")
+    if kind is DestinationKind.BUS:
+        raise Refused("the bus is there already, and there is only one")
+    if not TENANT.fullmatch(tenant):
+        raise Refused(f"tenant must be a merchant's code: {tenant!r:.60}")
+    for name in event_types:
+        if len(name) > TYPE_LENGTH_MAX or not TYPE.fullmatch(name.removesuffix(".*")):
+            raise Refused(f"an event type is a name like order.paid or order.*, not {name!r:.80}")

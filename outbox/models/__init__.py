@@ -1,0 +1,35 @@
+"""What was told, where it has to go, and how far it got on the way to each place."""
+
+from outbox.models.destination import (
+    BUS,
+    CODE_LENGTH_MAX,
+    REASON_LENGTH_MAX,
+    Destination,
+    DestinationKind,
+    DestinationState,
+)
+from outbox.models.dispatch import ERROR_LENGTH_MAX, Dispatch, DispatchState
+from outbox.models.event import (
+    AGGREGATE_ID_LENGTH_MAX,
+    AGGREGATE_TYPE_LENGTH_MAX,
+    TENANT_LENGTH_MAX,
+    TYPE_LENGTH_MAX,
+    Event,
+)
+
+__all__ = [
+    "AGGREGATE_ID_LENGTH_MAX",
+    "AGGREGATE_TYPE_LENGTH_MAX",
+    "BUS",
+    "CODE_LENGTH_MAX",
+    "ERROR_LENGTH_MAX",
+    "REASON_LENGTH_MAX",
+    "TENANT_LENGTH_MAX",
+    "TYPE_LENGTH_MAX",
+    "Destination",
+    "DestinationKind",
+    "DestinationState",
+    "Dispatch",
+    "DispatchState",
+    "Event",
+]
