@@ -53,7 +53,7 @@ test: $(VENV)/.dev ## Run the tests against real servers: make test ARGS="tests/
 	@exec $(PYTHON) -m pytest $(or $(ARGS),$(ALL_TESTS))
 
 .PHONY: check
-check: lint types imports migrations deploy ## Everything that must hold before a commit, apart from the tests
+check: lint types imports migrations generated deploy ## Everything that must hold before a commit, apart from the tests
 
 .PHONY: lint
 lint: $(VENV)/.dev ## Style and common mistakes
@@ -77,6 +77,10 @@ imports: $(VENV)/.dev ## The direction of imports between the packages
 migrations: $(VENV)/.dev ## No model has changed without its migration
 	@# It would also look at the database's own history, and says at length when there is none.
 	@$(CHECK_ENV) $(PYTHON) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+
+.PHONY: generated
+generated: $(VENV)/.dev ## Pages made from the code are up to date, and no event's schema breaks its readers
+	@for page in states providers event_schemas; do $(CHECK_ENV) $(MANAGE) $$page --check || exit 1; done
 
 .PHONY: deploy
 deploy: $(VENV)/.dev ## Django's deployment checks, on production settings

@@ -22,6 +22,12 @@ app.conf.beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "old events": {
+        "task": "outbox.forget_published",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
+    "slots": {"task": "outbox.check_slots", "schedule": 60.0, "options": {"expires": 60}},
     "refunds": {"task": "payments.carry_out_refunds", "schedule": 2.0, "options": {"expires": 4}},
     "lost refunds": {
         "task": "payments.recover_refunds",

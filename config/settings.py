@@ -27,7 +27,7 @@ if variables.switch("TRUSTED_PROXY"):
     USE_X_FORWARDED_HOST = False
 SECURE_SSL_REDIRECT = variables.switch("HTTPS_ONLY")
 # A provider does not follow redirects, and a probe speaks plain HTTP inside the network.
-SECURE_REDIRECT_EXEMPT = [r"^callbacks/", r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^callbacks/", r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_SSL_REDIRECT else 0
 # Whether the other hosts of the domain speak https only is not for this service to promise.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
@@ -62,6 +62,7 @@ MIDDLEWARE = [
     "config.requests.RequestLogMiddleware",
     "config.csp.ContentSecurityPolicyMiddleware",
     "config.health.HealthMiddleware",
+    "config.metrics.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -173,6 +174,16 @@ EVENT_STREAM = env.str("EVENT_STREAM", "paidonce.events")
 EVENT_STREAM_LENGTH_MAX = variables.number("EVENT_STREAM_LENGTH_MAX", 1_000_000, least=1)
 # Types of which a dead event lets those behind it pass.
 OUTBOX_FOLLOWERS_PASS = variables.names("OUTBOX_FOLLOWERS_PASS")
+EVENT_SOURCE = variables.uri_reference("EVENT_SOURCE", "paidonce")
+# Beyond every way in which a consumer could still want them again.
+OUTBOX_KEPT = timedelta(days=variables.number("OUTBOX_KEPT_DAYS", 30))
+# "cdc": events leave through the database's log (docs/cdc.md), and no relay publishes them.
+RELAY = variables.choice("RELAY", "polling", ("polling", "cdc"))
+CDC_PUBLICATION = CDC_SLOT = "paidonce_outbox"
+CDC_SLOT_BYTES_MAX = variables.number("CDC_SLOT_BYTES_MAX", 1024**3, least=1)
+
+# --- GET /metrics is there for who has this token; without one it is not there ---
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 
 # --- Waiting for an order that a payment names, before a person is asked ---
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))

@@ -12,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 ON: Final = ("true", "yes", "on", "1")
 OFF: Final = ("false", "no", "off", "0")
+#: The characters of https://www.rfc-editor.org/rfc/rfc3986#section-2.
+_URI_REFERENCE: Final = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+")
 
 
 def number(name: str, default: int, *, least: int = 0) -> int:
@@ -58,6 +60,16 @@ def address(name: str, default: str, schemes: Collection[str]) -> str:
     if text.partition("://")[0] not in schemes:
         beginnings = " or ".join(f"{scheme}://" for scheme in schemes)
         raise ImproperlyConfigured(f"{name} must begin with {beginnings}")
+    return text
+
+
+def uri_reference(name: str, default: str) -> str:
+    """A URI, or the relative part of one."""
+    text = _given(name) or default
+    if not _URI_REFERENCE.fullmatch(text):
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; it must be a URI or a path, with everything else as %XX."
+        )
     return text
 
 

@@ -97,7 +97,7 @@ def refused(setbacks: Sequence[Setback], *, attempts_max: int) -> Mapping[int, D
 
 def _claim(owner: UUID, row: Sequence[Any]) -> Claim:
     dispatch_id, fence, attempts, event_id = row[:4]
-    type_, aggregate_type, aggregate_id, seq, at, payload, trace = row[4:]
+    type_, aggregate_type, aggregate_id, seq, at, payload, traceparent, dataschema = row[4:]
     message = None
     if payload is not None:
         message = Message(
@@ -108,7 +108,8 @@ def _claim(owner: UUID, row: Sequence[Any]) -> Claim:
             seq=seq,
             created_at=at,
             payload=payload.encode(),
-            traceparent=trace,
+            traceparent=traceparent,
+            dataschema=dataschema,
         )
     return Claim(
         id=dispatch_id,

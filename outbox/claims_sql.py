@@ -43,7 +43,7 @@ CLAIM_SQL: Final = """
     RETURNING dispatch.id, dispatch.fence, dispatch.attempts, event.id, event.type,
         event.aggregate_type, event.aggregate_id, event.seq, event.created_at,
         CASE WHEN octet_length(event.payload::text) <= %(bytes_max)s THEN event.payload::text END,
-        coalesce(event.headers ->> 'traceparent', '')
+        coalesce(event.headers ->> 'traceparent', ''), coalesce(event.headers ->> 'dataschema', '')
 """
 OLDEST_FIRST_SQL: Final = CLAIM_SQL.format(direction="")
 NEWEST_FIRST_SQL: Final = CLAIM_SQL.format(direction="DESC")

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
+from django.conf import settings
 from django.db import connection
 
 from outbox.models import (
@@ -31,7 +32,8 @@ INSERT_SQL: Final = """
     SELECT event.id, destination.id, event.aggregate_type, event.aggregate_id, event.seq,
            event.created_at, 'PENDING', 0, 0, ''
       FROM event, outbox_destination AS destination
-     WHERE destination.tenant IN ('', event.tenant)
+     WHERE (destination.kind <> 'bus' OR %s)
+       AND destination.tenant IN ('', event.tenant)
        AND (destination.event_types = '{}' OR destination.event_types && %s::varchar[])
 """
 
@@ -66,6 +68,7 @@ def emit(
     payload: Mapping[str, Any],
     at: datetime,
     tenant: str = "",
+    dataschema: str = "",
     traceparent: str = "",
 ) -> uuid.UUID:
     """Write an event beside the change that it tells, and return its id.
@@ -73,8 +76,8 @@ def emit(
     `seq` is the aggregate's version after that change. The relay publishes the event after
     the commit, at least once, in the order of `seq`, to each destination that wants events of
     this `type` and `tenant`. In `payload`, Decimal, UUID, date and datetime become strings.
-    `traceparent` is W3C trace context; one that is malformed is left out, as the specification
-    asks.
+    `dataschema` is the address of the payload's schema. `traceparent` is W3C trace context; one
+    that is malformed is left out, as the specification asks.
 
     Raises NoTransaction outside a transaction, UnfitEvent where an identifier or the payload
     cannot be told, and IntegrityError if `seq` was used already: all are programming errors.
@@ -85,12 +88,16 @@ def emit(
     _check_identifiers(aggregate_type, aggregate_id, seq, type, tenant)
     if at.tzinfo is None:
         raise UnfitEvent(f"the time of {type} has no time zone: {at!r}")
-    headers = {"traceparent": traceparent} if TRACEPARENT.fullmatch(traceparent) else {}
+    headers = {"dataschema": dataschema} if dataschema else {}
+    if TRACEPARENT.fullmatch(traceparent):
+        headers["traceparent"] = traceparent
     event_id = uuid.uuid4()
     row: list[Any] = [event_id, aggregate_type, aggregate_id, seq, type, tenant, as_json(payload)]
+    # Otherwise events reach the bus through the database's log: docs/cdc.md.
+    relayed = settings.RELAY != "cdc"
     with connection.cursor() as cursor:
-        cursor.execute(INSERT_SQL, [*row, json.dumps(headers), at, names_of(type)])
-        if cursor.rowcount < 1:
+        cursor.execute(INSERT_SQL, [*row, json.dumps(headers), at, relayed, names_of(type)])
+        if relayed and cursor.rowcount < 1:
             raise NoDestination(f"{type} would reach nobody: there is no destination `bus`")
     return event_id
 

@@ -5,11 +5,15 @@ from contextlib import contextmanager
 from multiprocessing.sharedctypes import RawValue
 from typing import Final
 
+import structlog
 from celery import shared_task
 from celery.signals import worker_shutting_down
+from django.conf import settings
 from django.db import connection
 
 from outbox.drains import Drains
+from outbox.retention import BEGINNING, Position, forget
+from outbox.slots import problems
 
 #: How long the one task that waits for events stays; far below the time limit of a task and the
 #: visibility timeout of a broker that is a Redis.
@@ -24,11 +28,15 @@ LINGERER_LOCK: Final = 5_047_001
 # could take with it.
 _stopping = RawValue("b", 0)
 
+logger = structlog.stdlib.get_logger(__name__)
+
 
 class _Process:
-    """The drains of this process of the worker, kept connected from task to task."""
+    """What this process of the worker keeps from task to task: connected drains, its place."""
 
     drains: Drains | None = None
+    #: Where retention goes on, so that it gets past what may not go yet, however much that is.
+    forgotten_to: Position = BEGINNING
 
 
 @shared_task(name="outbox.relay")
@@ -60,3 +68,20 @@ def _lingerer() -> Iterator[bool]:
 @worker_shutting_down.connect
 def _stop_lingering(**_: object) -> None:
     _stopping.value = 1
+
+
+@shared_task(name="outbox.forget_published")
+def forget_published(**_from_newer_publishers: object) -> None:
+    """Delete events that all their destinations have had for long enough."""
+    forgotten, _Process.forgotten_to = forget(
+        kept=settings.OUTBOX_KEPT, start=_Process.forgotten_to
+    )
+    if forgotten:
+        logger.info("events_forgotten", events=forgotten)
+
+
+@shared_task(name="outbox.check_slots")
+def check_slots(**_from_newer_publishers: object) -> None:
+    """Say aloud what a replication slot holds back before the disk is full."""
+    for problem in problems():
+        logger.error("replication_slot", slot=problem.slot, reason=problem.reason)

@@ -8,7 +8,14 @@ from typing import Any, Final
 
 from django.db import connection
 
+from outbox.event_types import EventType
 from outbox.events import emit
+from payments.conflict_events import (
+    CONFLICT_OPENED,
+    CONFLICT_RESOLVED,
+    ConflictOpenedPayload,
+    ConflictResolvedPayload,
+)
 from payments.models import ConflictReason, ConflictStatus, Severity
 
 #: How loudly each reason asks, and so how soon a person should have answered.
@@ -97,15 +104,15 @@ def open_conflict(case: Case, *, merchant_id: int, merchant_code: str, now: date
         row = cursor.fetchone()
     if row is None:
         return None
-    payload = {
-        "conflict_id": str(row[0]),
-        "merchant": merchant_code,
-        "reason": case.reason,
-        "severity": severity,
-        "expected": case.expected,
-        "received": case.received,
-    }
-    _tell("conflict.opened", conflict_id=row[0], seq=1, payload=payload, now=now)
+    payload = ConflictOpenedPayload(
+        conflict_id=str(row[0]),
+        merchant=merchant_code,
+        reason=case.reason,
+        severity=severity,
+        expected=case.expected,
+        received=case.received,
+    )
+    _tell(CONFLICT_OPENED, conflict_id=row[0], seq=1, payload=payload, now=now)
     return int(row[0])
 
 
@@ -119,24 +126,23 @@ def answered_by_fact(
         row = cursor.fetchone()
     if row is not None:
         conflict_id, version = row
-        payload = {
-            "conflict_id": str(conflict_id),
-            "merchant": merchant_code,
-            "reason": reason,
-            "resolution": resolution,
-        }
-        _tell("conflict.resolved", conflict_id=conflict_id, seq=version, payload=payload, now=now)
+        payload = ConflictResolvedPayload(
+            conflict_id=str(conflict_id),
+            merchant=merchant_code,
+            reason=reason,
+            resolution=resolution,
+        )
+        _tell(CONFLICT_RESOLVED, conflict_id=conflict_id, seq=version, payload=payload, now=now)
 
 
 def _tell(
-    kind: str, *, conflict_id: int, seq: int, payload: Mapping[str, Any], now: datetime
+    event: EventType, *, conflict_id: int, seq: int, payload: Mapping[str, Any], now: datetime
 ) -> None:
     emit(
-        aggregate_type="conflict",
         aggregate_id=str(conflict_id),
         seq=seq,
-        type=kind,
         payload=payload,
         at=now,
         tenant=payload["merchant"],
+        **event.names,
     )

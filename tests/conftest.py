@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import network_guard, processes, servers
+from tests import network_guard, processes, servers, told
 from tests.private_service import PrivateService
 from tests.private_service import private_service as run_private_service
 from tests.server_control import ServerControl, private_rabbitmq_node, private_valkey_server
@@ -21,6 +21,18 @@ def _no_network_within_a_transaction(request: pytest.FixtureRequest) -> Iterator
     )
     with network_guard.guarded() if commits else nullcontext():
         yield
+
+
+@pytest.fixture(autouse=True)
+def _events_conform(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test has the service tell agrees with the schema that it names."""
+    marked = request.node.get_closest_marker("django_db") is not None
+    if not marked and not {"db", "transactional_db"} & set(request.fixturenames):
+        yield
+        return
+    request.getfixturevalue("db")
+    yield
+    assert told.unfit() == []
 
 
 @pytest.fixture(scope="session")

@@ -36,6 +36,8 @@ KILLS = "tests/concurrency/test_kills.py"
 FAULTS = "tests/concurrency/test_faults.py"
 RELAYING = "tests/outbox/test_relay.py"
 CLAIMING = "tests/outbox/test_claims.py"
+RETAINING = "tests/outbox/test_retention.py"
+LOGGED = "tests/outbox/test_cdc.py"
 KEYS = "tests/idempotency/test_claims.py"
 LEASES = "tests/idempotency/test_leased.py"
 FRONT = "tests/idempotency/test_front.py"
@@ -350,6 +352,54 @@ MUTANTS: Final = (
         "if connection.in_atomic_block:",
         "if False:",
         RELAYING,
+    ),
+    _mutant(
+        "an event is forgotten though a destination has not got it",
+        "outbox/retention.py",
+        "coalesce(published_at < statement_timestamp() - %(kept)s, false)",
+        "published_at < statement_timestamp() - %(kept)s",
+        RETAINING,
+    ),
+    _mutant(
+        "an event is forgotten before the log's reader has it",
+        "outbox/retention.py",
+        "page.age < 0 OR page.age > age(catalog_xmin)",
+        "true",
+        LOGGED,
+        "-k",
+        "retention",
+    ),
+    _mutant(
+        "an event is forgotten only by a run that gets to it from the beginning",
+        "outbox/retention.py",
+        "return total, position",
+        "return total, BEGINNING",
+        RETAINING,
+    ),
+    _mutant(
+        "the log tells what was forgotten",
+        "outbox/cdc.py",
+        "publish = 'insert'",
+        "publish = 'insert, delete'",
+        LOGGED,
+        "-k",
+        "retention",
+    ),
+    _mutant(
+        "the relay goes on beside the log",
+        "outbox/events.py",
+        'relayed = settings.RELAY != "cdc"',
+        "relayed = True",
+        LOGGED,
+        "-k",
+        "bus",
+    ),
+    _mutant(
+        "a slot may be forgotten until the disk is full of log",
+        "outbox/slots.py",
+        "if slot.retained_bytes > settings.CDC_SLOT_BYTES_MAX:",
+        "if False:",
+        "tests/outbox/test_slots.py",
     ),
     _mutant(
         "any signature will do",

@@ -32,6 +32,7 @@ _SECRETS = {
 # Meant for a service that runs, not for its tests.
 _NOT_FOR_TESTS = (
     *("AMQP_URL", "EVENT_STREAM", "EVENT_STREAM_URL", "AMQP_EXCHANGE", "AMQP_QUEUE"),
+    *("EVENT_SOURCE", "RELAY", "OUTBOX_KEPT_DAYS", "CDC_SLOT_BYTES_MAX", "METRICS_TOKEN"),
     *("DEBUG", "ALLOWED_HOSTS", "PUBLIC_URL", "PORT", "TRUSTED_PROXY", "HTTPS_ONLY", "LOG_LEVEL"),
 )
 
@@ -54,7 +55,12 @@ def pytest_addoption() -> None:
     folder = _folder()
     if "DATABASE_URL" not in os.environ:
         os.environ["DATABASE_URL"] = _run(
-            postgres.prepare(folder / "postgres", max_connections="200", max_wal_size="256MB"),
+            postgres.prepare(
+                folder / "postgres",
+                max_connections="200",
+                max_wal_size="256MB",
+                wal_level="logical",  # for tests/outbox/test_cdc.py
+            ),
             folder,
         )
     broker = os.environ.get("BROKER_URL", "")

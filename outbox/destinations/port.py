@@ -6,11 +6,15 @@ from datetime import UTC, datetime
 from typing import Final, Protocol
 from uuid import UUID
 
+from django.conf import settings
+
 #: The most that one event may carry: well under what any broker takes as it comes (RabbitMQ 4:
 #: 16 MiB), and small enough that a whole batch fits in memory.
 PAYLOAD_BYTES_MAX: Final = 1024 * 1024
 
-SOURCE: Final = "paidonce"
+#: As many digits as the largest `seq` has: CloudEvents wants sequences that sort as text.
+SEQUENCE_DIGITS: Final = 10
+CONTENT_TYPE: Final = "application/json"
 
 
 class Unavailable(Exception):
@@ -35,26 +39,42 @@ class Message:
     seq: int
     created_at: datetime
     payload: bytes
+    dataschema: str = ""
     traceparent: str = ""
 
     def attributes(self) -> dict[str, str]:
-        """What goes beside the payload: the attributes of CloudEvents 1.0.
+        """What goes beside the payload: the attributes of CloudEvents 1.0, each in its text form.
 
-        `sequence` is an integer without padding; `subject` names the aggregate.
+        https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md. `subject` names the
+        aggregate. `sequence` and `traceparent` are documented extensions of it.
         """
         attributes = {
             "specversion": "1.0",
             "id": str(self.id),
-            "source": SOURCE,
+            "source": settings.EVENT_SOURCE,
             "type": self.type,
             "subject": f"{self.aggregate_type}/{self.aggregate_id}",
             "time": self.created_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-            "datacontenttype": "application/json",
-            "sequence": str(self.seq),
+            "datacontenttype": CONTENT_TYPE,
+            "sequence": str(self.seq).zfill(SEQUENCE_DIGITS),
         }
+        if self.dataschema:
+            attributes["dataschema"] = self.dataschema
         if self.traceparent:
             attributes["traceparent"] = self.traceparent
         return attributes
+
+    def headers(self, prefix: str) -> dict[str, str]:
+        """The attributes for a binding's binary mode, each name behind the binding's prefix.
+
+        `datacontenttype` is not among them: in every binding the protocol's own content type
+        carries it. Values are printable ASCII by what `emit` lets in, so that none needs escaping.
+        """
+        return {
+            f"{prefix}{name}": value
+            for name, value in self.attributes().items()
+            if name != "datacontenttype"
+        }
 
 
 class Destination(Protocol):

@@ -13,7 +13,7 @@ from amqp.exceptions import AMQPError, PreconditionFailed
 from kombu.utils.url import url_to_parts
 
 from outbox.destinations.confirms import Confirms
-from outbox.destinations.port import Message, Refused, Unavailable
+from outbox.destinations.port import CONTENT_TYPE, Message, Refused, Unavailable
 
 CONNECT_SECONDS_MAX: Final = 3
 REPLY_SECONDS_MAX: Final = 5
@@ -162,15 +162,14 @@ class RabbitMQ:
 
 def _amqp_message(message: Message) -> AmqpMessage:
     """The event as CloudEvents has it in binary mode on AMQP, and as RabbitMQ's tools show it."""
-    attributes = message.attributes()
-    headers = {f"cloudEvents_{name}": value for name, value in attributes.items()}
+    headers = message.headers("cloudEvents_")
     if message.traceparent:
         headers["traceparent"] = message.traceparent
     return AmqpMessage(
         message.payload,
-        content_type="application/json",
+        content_type=CONTENT_TYPE,
         delivery_mode=_PERSISTENT,
-        message_id=attributes["id"],
+        message_id=str(message.id),
         type=message.type,
         timestamp=int(message.created_at.timestamp()),
         application_headers=headers,

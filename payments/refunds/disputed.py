@@ -5,17 +5,24 @@ takes, won gives back, and lost takes in the end, also after it was won once (a 
 chargeback). The order does not move; its payment's room does.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from orders.money import Money
 from payments.callback import Callback, Kind, Outcome
 from payments.decision import Decision
 from payments.models import Disposition, ProviderTransaction, TransactionKind
 from payments.refunds import events, facts, payment_of, repeats, reversals, room, rows, waiting
+from payments.refunds.events import DisputeState
 from payments.refunds.rows import Fact
 from payments.settle import Payee
 
-_STATES = {Kind.DISPUTED: "OPEN", Kind.DISPUTE_WON: "WON", Kind.DISPUTE_LOST: "LOST"}
+_STATES: Final[Mapping[Kind, DisputeState]] = {
+    Kind.DISPUTED: "OPEN",
+    Kind.DISPUTE_WON: "WON",
+    Kind.DISPUTE_LOST: "LOST",
+}
 
 
 def decide(callback: Callback, payee: Payee, *, account_id: int, now: datetime) -> Decision:

@@ -12,6 +12,8 @@ PACKAGES = ("config", "payments", "orders", "idempotency", "outbox")
 DELETES = {
     # Final answers to keys that nobody sends any more.
     "idempotency/retention.py: DELETE FROM",
+    # Events that everybody has had for long enough.
+    "outbox/retention.py: DELETE FROM",
     # The simulator's own books, an SQLite file of the provider that it plays: nothing of ours.
     # Moves that were made, and switches that were used up.
     "config/simulator/moves.py: DELETE FROM",

@@ -9,9 +9,18 @@ from tests import processes
 
 AWAY = "postgres://x:hidden@127.0.0.1:9/x"
 OURS = [
-    *("add_key", "create_account", "create_api_key", "create_merchant", "demo", "events", "keys"),
+    *(
+        "add_key",
+        "cdc",
+        "create_account",
+        "create_api_key",
+        "create_merchant",
+        "demo",
+        "events",
+        "keys",
+    ),
     *("providers", "redrive", "rekey", "relay", "revoke_api_key", "send_callback", "states"),
-    "welcome",
+    *("event_schemas", "welcome"),
 ]
 WRONG = [
     ("PARKED_GRACE_MINUTES", "soon", "PARKED_GRACE_MINUTES is 'soon'; it must be a whole number"),
@@ -24,6 +33,8 @@ WRONG = [
         "OUTBOX_FOLLOWERS_PASS holds 'Order'; each must be a name like order.paid.",
     ),
     ("LOG_LEVEL", "LOUD", "LOG_LEVEL is 'LOUD'; it must be one of DEBUG, INFO, WARNING, ERROR."),
+    ("RELAY", "kafka", "RELAY is 'kafka'; it must be one of polling, cdc."),
+    ("EVENT_SOURCE", "our shop", "EVENT_SOURCE is 'our shop'; it must be a URI or a path"),
     ("DATABASE_URL", "mysql://x:hidden@h/x", "DATABASE_URL must begin with postgres:// or"),
     ("BROKER_URL", "http://x:hidden@h", "BROKER_URL must begin with redis:// or rediss:// or amqp"),
     ("PUBLIC_URL", "pay.example.com", "PUBLIC_URL must begin with https:// or http://"),

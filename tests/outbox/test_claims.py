@@ -38,7 +38,9 @@ def let_leases_end() -> None:
 
 
 def test_a_claim_tells_everything_about_its_event() -> None:
-    event = DispatchFactory.create(headers={"traceparent": "00-trace"}, payload={"text": "支付"})
+    event = DispatchFactory.create(
+        headers={"traceparent": "00-trace", "dataschema": "urn:a:schema"}, payload={"text": "支付"}
+    )
 
     (held,) = claim()
 
@@ -52,8 +54,9 @@ def test_a_claim_tells_everything_about_its_event() -> None:
         "subject": f"order/{event.aggregate_id}",
         "time": "2026-03-01T11:00:00Z",
         "datacontenttype": "application/json",
-        "sequence": "1",
+        "sequence": "0000000001",
         "traceparent": "00-trace",
+        "dataschema": "urn:a:schema",
     }
     event.refresh_from_db()
     assert (event.state, event.fence, event.owner_token) == (DispatchState.CLAIMED, 1, held.owner)

@@ -51,8 +51,7 @@ def test_a_message_says_what_it_is_and_outlives_the_broker(
         "cloudEvents_type": "order.paid",
         "cloudEvents_subject": "order/shop/O-1",
         "cloudEvents_time": "2026-03-01T11:00:00Z",
-        "cloudEvents_datacontenttype": "application/json",
-        "cloudEvents_sequence": "1",
+        "cloudEvents_sequence": "0000000001",
     }
 
 

@@ -31,7 +31,7 @@ def test_an_entry_holds_the_attributes_and_the_payload(
             "subject": "order/shop/O-1",
             "time": "2026-03-01T11:00:00Z",
             "datacontenttype": "application/json",
-            "sequence": "1",
+            "sequence": "0000000001",
             "data": '{"text": "支付"}',
         }
     ]

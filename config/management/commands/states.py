@@ -1,29 +1,21 @@
-"""Print docs/states.md as the code has it, or write it."""
+"""Print docs/states.md as the code has it, write it, or check it."""
 
-from typing import Any, Final
-
-from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from collections.abc import Mapping
+from typing import Final
 
 from config import states
+from config.management.generated import GeneratedCommand
 
 # Inside the class, __doc__ would be the class's own.
 HELP: Final = __doc__ or ""
 
 
-class Command(BaseCommand):
-    """`manage.py states [--write]`."""
+class Command(GeneratedCommand):
+    """`manage.py states [--write | --check]`."""
 
     help = HELP
+    name = "states"
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Say what can be given."""
-        parser.add_argument("--write", action="store_true")
-
-    def handle(self, *_args: Any, **options: Any) -> None:
-        """Print or write."""
-        if options["write"]:
-            path = settings.BASE_DIR / "docs" / "states.md"
-            path.write_text(states.document())
-        else:
-            self.stdout.write(states.document())
+    def files(self) -> Mapping[str, str]:
+        """The page."""
+        return {"states.md": states.document()}
