@@ -33,7 +33,7 @@ help: ## List what can be made
 ##@ Use it
 
 .PHONY: run
-run: $(VENV)/.runtime ## Start everything: database, broker, web, worker, beat, simulator (Ctrl-C stops it)
+run: $(VENV)/.runtime ## Start everything: database, broker, web, worker, beat, consumer, simulator (Ctrl-C stops it)
 	@exec $(MANAGE) up $(ARGS)
 
 .PHONY: demo
@@ -114,6 +114,7 @@ bench: $(VENV)/.dev ## Durable callbacks per second, beside what the database ca
 .PHONY: lock
 lock: ## Pin the newest allowed packages into the requirements files (needs uv)
 	uv pip compile --upgrade $(LOCK) -o requirements.txt requirements.in
+	uv pip compile --upgrade $(LOCK) -o requirements-kafka.txt requirements-kafka.in
 	uv pip compile --upgrade $(LOCK) -o requirements-dev.txt requirements-dev.in
 	uv pip compile --upgrade $(LOCK) -o requirements-fuzz.txt requirements-fuzz.in
 	for name in sdks alipay paypal; do \

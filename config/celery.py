@@ -28,6 +28,7 @@ app.conf.beat_schedule = {
         "options": {"expires": 600},
     },
     "slots": {"task": "outbox.check_slots", "schedule": 60.0, "options": {"expires": 60}},
+    "inbox": {"task": "outbox.forget_marks", "schedule": 3600.0, "options": {"expires": 3600}},
     "refunds": {"task": "payments.carry_out_refunds", "schedule": 2.0, "options": {"expires": 4}},
     "lost refunds": {
         "task": "payments.recover_refunds",

@@ -165,7 +165,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_TIMEZONE = "UTC"
 
-# --- Where events go: RabbitMQ where AMQP_URL is set, else a stream on Valkey or Redis ---
+# --- Where events go: RabbitMQ where AMQP_URL is set, else Kafka, else a stream (Valkey, Redis) ---
 AMQP_URL = env.str("AMQP_URL", "")
 AMQP_EXCHANGE = env.str("AMQP_EXCHANGE", "paidonce.events")
 AMQP_QUEUE = env.str("AMQP_QUEUE", "paidonce.events.all")
@@ -184,6 +184,15 @@ CDC_SLOT_BYTES_MAX = variables.number("CDC_SLOT_BYTES_MAX", 1024**3, least=1)
 
 # --- GET /metrics is there for who has this token; without one it is not there ---
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
+
+KAFKA_SERVERS = env.str("KAFKA_SERVERS", "")
+KAFKA_TOPIC = env.str("KAFKA_TOPIC", "paidonce.events")
+KAFKA_OPTIONS = env.dict("KAFKA_OPTIONS", default={})
+
+# --- Events that were heard: longer than any of them may come again ---
+INBOX_KEPT = timedelta(
+    days=variables.number("INBOX_KEPT_DAYS", 90, least=max(14, OUTBOX_KEPT.days + 1))
+)
 
 # --- Waiting for an order that a payment names, before a person is asked ---
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))

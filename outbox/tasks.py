@@ -11,6 +11,7 @@ from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.db import connection
 
+from outbox import inbox_retention
 from outbox.drains import Drains
 from outbox.retention import BEGINNING, Position, forget
 from outbox.slots import problems
@@ -85,3 +86,11 @@ def check_slots(**_from_newer_publishers: object) -> None:
     """Say aloud what a replication slot holds back before the disk is full."""
     for problem in problems():
         logger.error("replication_slot", slot=problem.slot, reason=problem.reason)
+
+
+@shared_task(name="outbox.forget_marks")
+def forget_marks(**_from_newer_publishers: object) -> None:
+    """Delete marks of the inbox that are past their horizon."""
+    forgotten = inbox_retention.forget(horizon=settings.INBOX_KEPT)
+    if forgotten:
+        logger.info("inbox_marks_forgotten", forgotten=forgotten)

@@ -42,6 +42,11 @@ KEYS = "tests/idempotency/test_claims.py"
 LEASES = "tests/idempotency/test_leased.py"
 FRONT = "tests/idempotency/test_front.py"
 DIGESTS = "tests/idempotency/test_digest.py"
+HEARING = "tests/outbox/test_inbox.py"
+COUNTING = "tests/orders/totals/test_counting.py"
+REBUILDING = "tests/orders/totals/test_rebuild.py"
+CONSUMING = "tests/consumers/test_rabbitmq.py"
+CONSUMER_KILLS = "tests/consumers/test_kills.py"
 KEY_RACES = "tests/concurrency/test_keys.py"
 KEY_ANSWERS = "tests/orders/test_api_idempotency.py"
 SIMULATED = "tests/simulator/test_api.py"
@@ -739,6 +744,50 @@ MUTANTS: Final = (
         "            if each.amount <= left and _has_failed_one(total, each):",
         "            if _has_failed_one(total, each):",
         REFUND_COURSES,
+        "inbox: every delivery is the first",
+        "outbox/inbox.py",
+        "        return bool(cursor.rowcount)",
+        "        return True",
+        *(HEARING, "-k", "repeat or many_at_once"),
+    ),
+    Mutant(
+        "inbox: the mark commits before the effect",
+        [
+            Edit(
+                "outbox/inbox.py", "    with transaction.atomic(durable=True):\n", "    if True:\n"
+            ),
+            Edit("outbox/inbox.py", "if not connection.in_atomic_block:", "if False:"),
+        ],
+        (HEARING, "-k", "handler_that_fails"),
+    ),
+    _mutant(
+        "inbox: who waits too long is held against the event",
+        "outbox/consumers/attend.py",
+        "except (DataError, IntegrityError) as error:",
+        "except (DataError, IntegrityError, DatabaseError) as error:",
+        *(CONSUMING, "-k", "away_costs"),
+    ),
+    _mutant(
+        "inbox: acknowledged before the commit",
+        "outbox/consumers/run.py",
+        "    verdict = _verdict(source, subscription, delivery, stopped)\n",
+        "    source.done(delivery)\n"
+        "    verdict = _verdict(source, subscription, delivery, stopped)\n    return\n",
+        CONSUMER_KILLS,
+    ),
+    _mutant(
+        "totals: a refund counts in full each time",
+        "orders/totals/counting.py",
+        "move.amount_minor - lag(move.amount_minor, 1, 0::bigint) OVER (",
+        "move.amount_minor - 0 * lag(move.amount_minor, 1, 0::bigint) OVER (",
+        *(COUNTING, "-k", "older_event"),
+    ),
+    _mutant(
+        "totals: a rebuild does not wait for consumers",
+        "orders/totals/rebuild.py",
+        '    f"SELECT pg_advisory_xact_lock({counting.LOCK})",\n',
+        "",
+        *(REBUILDING, "-k", "rebuild_waits"),
     ),
 )
 

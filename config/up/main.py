@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
         prog="manage.py up",
         description=(
             "Start database and broker (where DATABASE_URL and BROKER_URL are not set), web "
-            "server, worker and clock; keep them running; stop them on Ctrl-C."
+            "server, worker, clock and consumer; keep them running; stop them on Ctrl-C."
         ),
     ).parse_args(arguments)
     var = ROOT / "var"

@@ -15,6 +15,7 @@ _COLOURS = {
     "web": 32,
     "worker": 36,
     "beat": 33,
+    "totals": 96,
     "migrate": 34,
     "provider": 35,
 }

@@ -83,6 +83,17 @@ def beat(env: Mapping[str, str], root: Path) -> Server:
     )
 
 
+def totals(env: Mapping[str, str], root: Path) -> Server:
+    """The consumer that counts what each day came to; it waits for its broker by itself."""
+    return Server(
+        name="totals",
+        command=(sys.executable, "manage.py", "consume", "daily-totals"),
+        ready=lambda: True,
+        env=env,
+        cwd=root,
+    )
+
+
 def simulator(env: Mapping[str, str], root: Path, port: int) -> Server:
     """The provider simulator; ready when it answers."""
     return Server(

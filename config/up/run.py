@@ -68,6 +68,7 @@ def _start_programs(supervisor: Supervisor, env: Mapping[str, str], root: Path, 
     supervisor.start(programs.web(env, root, port))
     supervisor.start(programs.worker(env, root, port))
     supervisor.start(programs.beat(env, root))
+    supervisor.start(programs.totals(env, root))
 
 
 def _leave_word(env: Mapping[str, str], var: Path) -> None:

@@ -1,14 +1,17 @@
 """What answers at a destination: the settings say it of the bus, its own row of every other."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from environ import Env
 
 from outbox import models
+from outbox.destinations.kafka import Kafka
 from outbox.destinations.port import Destination
 from outbox.destinations.rabbitmq import RabbitMQ
 from outbox.destinations.redis_stream import RedisStream
@@ -16,6 +19,8 @@ from outbox.models import DestinationKind
 
 AMQP: Final = ("amqp", "amqps")
 REDIS: Final = ("redis", "rediss", "unix")
+#: Options of librdkafka that hold a secret, or a key in full.
+SECRET_OPTION: Final = re.compile(r"password|secret|oauthbearer\.config|\.pem$")
 
 
 class Misconfigured(ImproperlyConfigured):
@@ -33,7 +38,7 @@ def check(destination: models.Destination) -> None:
 
 
 def bus() -> Destination:
-    """What takes all events: RabbitMQ where AMQP_URL is set, else a stream.
+    """What takes all events: RabbitMQ where AMQP_URL is set, else Kafka, else a stream.
 
     Raises Misconfigured if the settings name neither, or an address of another kind.
     """
@@ -43,6 +48,8 @@ def bus() -> Destination:
         return RabbitMQ(
             settings.AMQP_URL, exchange=settings.AMQP_EXCHANGE, queue=settings.AMQP_QUEUE
         )
+    if settings.KAFKA_SERVERS:
+        return _kafka_with(settings.KAFKA_OPTIONS, settings.KAFKA_SERVERS, settings.KAFKA_TOPIC)
     if settings.EVENT_STREAM_URL:
         if not settings.EVENT_STREAM_URL.startswith(("redis://", "rediss://", "unix://")):
             raise Misconfigured("EVENT_STREAM_URL must begin with redis://, rediss:// or unix://")
@@ -53,7 +60,7 @@ def bus() -> Destination:
         )
     raise Misconfigured(
         "There is nowhere to publish events: set AMQP_URL to a RabbitMQ, or EVENT_STREAM_URL to a "
-        "Valkey or Redis."
+        "Valkey or Redis, or KAFKA_SERVERS."
     )
 
 
@@ -74,8 +81,34 @@ def _redis_stream(config: Mapping[str, Any]) -> Destination:
     )
 
 
+def _kafka(config: Mapping[str, Any]) -> Destination:
+    """`options` are librdkafka's; a variable that `options_env` names may hold secret ones."""
+    _only(config, "servers", "topic", "options", "options_env")
+    options = config.get("options", {})
+    if not isinstance(options, dict) or not all(isinstance(each, str) for each in options.values()):
+        raise Misconfigured("options must map librdkafka's names to texts")
+    if secret := [name for name in options if SECRET_OPTION.search(name)]:
+        raise Misconfigured(
+            f"{secret[0]} does not belong into the database: put it into a variable of the "
+            "environment as name=value and name that in options_env"
+        )
+    if variable := _text(config, "options_env", ""):
+        if variable not in os.environ:
+            raise Misconfigured(f"the variable {variable} is not set")
+        options = options | Env().dict(variable)
+    return _kafka_with(options, _text(config, "servers"), _text(config, "topic"))
+
+
+def _kafka_with(options: Mapping[str, str], servers: str, topic: str) -> Destination:
+    try:
+        return Kafka(servers, topic=topic, options=options)
+    except ImproperlyConfigured as error:
+        raise Misconfigured(str(error)) from error
+
+
 #: How each kind is connected to.
 OPENERS: Final[dict[DestinationKind, Callable[[Mapping[str, Any]], Destination]]] = {
+    DestinationKind.KAFKA: _kafka,
     DestinationKind.RABBITMQ: _rabbitmq,
     DestinationKind.REDIS_STREAM: _redis_stream,
 }

@@ -1,24 +1,22 @@
 """A topic exchange on RabbitMQ that confirms every message by its number."""
 
-import ssl
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from amqp import Channel, Connection
 from amqp.basic_message import Message as AmqpMessage
 from amqp.exceptions import AMQPError, PreconditionFailed
-from kombu.utils.url import url_to_parts
 
+from outbox.amqp_address import connection_arguments
 from outbox.destinations.confirms import Confirms
 from outbox.destinations.port import CONTENT_TYPE, Message, Refused, Unavailable
 
 CONNECT_SECONDS_MAX: Final = 3
 REPLY_SECONDS_MAX: Final = 5
 _PERSISTENT: Final = 2
-_PORTS: Final = {"amqp": 5672, "amqps": 5671}
 
 
 class RabbitMQ:
@@ -36,17 +34,7 @@ class RabbitMQ:
     def __init__(
         self, url: str, *, exchange: str, queue: str, reply_seconds_max: float = REPLY_SECONDS_MAX
     ) -> None:
-        parts = url_to_parts(url)
-        secure = parts.scheme == "amqps"
-        self._address: dict[str, Any] = {
-            "host": f"{parts.hostname or 'localhost'}:{parts.port or _PORTS[parts.scheme]}",
-            "userid": parts.username or "guest",
-            "password": parts.password or "guest",
-            "virtual_host": parts.path or "/",
-            "ssl": {"server_hostname": parts.hostname, "cert_reqs": ssl.CERT_REQUIRED}
-            if secure
-            else False,
-        }
+        self._address = connection_arguments(url)
         self._exchange = exchange
         self._queue = queue
         self._reply_seconds_max = reply_seconds_max

@@ -1,5 +1,10 @@
-"""What was told, where it has to go, and how far it got on the way to each place."""
+"""What was told, where it has to go, how far it got, and what was heard."""
 
+from outbox.models.consumed import (
+    CONSUMED_ID_LENGTH_MAX,
+    CONSUMER_GROUP_LENGTH_MAX,
+    ConsumedEvent,
+)
 from outbox.models.destination import (
     BUS,
     CODE_LENGTH_MAX,
@@ -22,10 +27,13 @@ __all__ = [
     "AGGREGATE_TYPE_LENGTH_MAX",
     "BUS",
     "CODE_LENGTH_MAX",
+    "CONSUMED_ID_LENGTH_MAX",
+    "CONSUMER_GROUP_LENGTH_MAX",
     "ERROR_LENGTH_MAX",
     "REASON_LENGTH_MAX",
     "TENANT_LENGTH_MAX",
     "TYPE_LENGTH_MAX",
+    "ConsumedEvent",
     "Destination",
     "DestinationKind",
     "DestinationState",

@@ -32,6 +32,13 @@ def queued(url: str, queue: str) -> list[amqp.Message]:
     return messages
 
 
+def waiting(url: str, queue: str) -> int:
+    """How many messages of a queue nobody has taken."""
+    with amqp_channel(url) as channel:
+        declared: Any = channel.queue_declare(queue, passive=True)
+        return int(declared.message_count)
+
+
 def streamed(url: str, stream: str) -> list[dict[str, str]]:
     """All entries of a stream, in order."""
     client = redis.Redis.from_url(url, decode_responses=True)

@@ -5,6 +5,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from outbox.destinations.choice import OPENERS, Misconfigured, bus, resolve
+from outbox.destinations.kafka import Kafka
 from outbox.destinations.rabbitmq import RabbitMQ
 from outbox.destinations.redis_stream import RedisStream
 from outbox.models import Destination, DestinationKind
@@ -46,6 +47,14 @@ def test_settings_that_lead_nowhere_are_told_what_to_set(
         bus()
 
 
+def test_kafka_comes_before_a_stream_and_after_rabbitmq(settings: Settings) -> None:
+    settings.KAFKA_SERVERS, settings.EVENT_STREAM_URL = "127.0.0.1:9", "redis://127.0.0.1"
+    assert type(bus()) is Kafka
+
+    settings.AMQP_URL = "amqp://127.0.0.1"
+    assert type(bus()) is RabbitMQ
+
+
 def row(kind: str, config: dict[str, object]) -> Destination:
     destination: Destination = DestinationFactory.build(kind=kind, config=config)
     return destination
@@ -62,6 +71,9 @@ def test_the_bus_is_what_the_settings_say(settings: Settings) -> None:
     [
         ("rabbitmq", {"url": "amqp://127.0.0.1", "exchange": "x"}, RabbitMQ),
         ("rabbitmq", {"url_env": "SHOP_URL", "exchange": "x", "queue": "q"}, RabbitMQ),
+        ("kafka", {"servers": "h:9092", "topic": "t"}, Kafka),
+        ("kafka", {"servers": "h:9092", "topic": "t", "options": {"acks": "all"}}, Kafka),
+        ("kafka", {"servers": "h:9092", "topic": "t", "options_env": "SHOP_KAFKA"}, Kafka),
         ("redis_stream", {"url": "unix:///run/valkey.sock", "stream": "s"}, RedisStream),
         ("redis_stream", {"url": "redis://h", "stream": "s", "length_max": 9}, RedisStream),
     ],
@@ -70,6 +82,7 @@ def test_a_row_is_connected_to_as_it_says(
     monkeypatch: pytest.MonkeyPatch, kind: str, config: dict[str, object], answers: type
 ) -> None:
     monkeypatch.setenv("SHOP_URL", "amqps://user:secret@127.0.0.1")
+    monkeypatch.setenv("SHOP_KAFKA", "sasl.username=shop,sasl.password=secret")
 
     assert type(resolve(row(kind, config))) is answers
 
@@ -85,6 +98,15 @@ def test_a_row_is_connected_to_as_it_says(
         ("rabbitmq", {"url": "amqp://u:p@h", "exchange": "x"}, "url holds a password"),
         ("rabbitmq", {"url_env": "NOT_SET", "exchange": "x"}, "the variable NOT_SET must begin"),
         ("rabbitmq", {"url_env": "A", "url": "amqp://h", "exchange": "x"}, "not both"),
+        ("kafka", {"topic": "t"}, "servers must be a text"),
+        ("kafka", {"servers": "h:9092"}, "topic must be a text"),
+        ("kafka", {"servers": "h", "topic": "t", "options": ["x"]}, "options must map"),
+        (
+            "kafka",
+            {"servers": "h", "topic": "t", "options": {"sasl.password": "u:p"}},
+            "^sasl.password does not belong into the database",
+        ),
+        ("kafka", {"servers": "h", "topic": "t", "options_env": "NOT_SET"}, "NOT_SET is not set"),
         ("redis_stream", {"url": "redis://h"}, "stream must be a text"),
         ("redis_stream", {"url": "redis://h", "stream": "s", "length_max": True}, "length_max"),
         ("redis_stream", {"url": "redis://h", "stream": "s", "length_max": 0}, "length_max"),

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from orders.money import Money
 
+MERCHANT_CODE_LENGTH_MAX: Final = 40
 LABEL_LENGTH_MAX: Final = 60
 ORDER_NO_LENGTH_MAX: Final = 64
 ORDER_NO_PATTERN: Final = rf"[A-Za-z0-9_.:-]{{1,{ORDER_NO_LENGTH_MAX}}}"
@@ -21,7 +22,7 @@ ENDPOINT_LENGTH_MAX: Final = 101
 class Merchant(models.Model):
     """A tenant: one company, or one shop of it, that is paid."""
 
-    code = models.SlugField(max_length=40, unique=True)
+    code = models.SlugField(max_length=MERCHANT_CODE_LENGTH_MAX, unique=True)
     name = models.CharField(max_length=120)
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)

@@ -1,0 +1,1 @@
+"""What each day came to, per merchant and currency: counted from events, never from the orders."""
