@@ -16,6 +16,16 @@ app.autodiscover_tasks()
 # A tick that nobody took before the next one is worthless: `expires` keeps them from piling up.
 app.conf.beat_schedule = {
     "relay": {"task": "outbox.relay", "schedule": 0.5, "options": {"expires": 2}},
+    "webhooks": {
+        "task": "outbox.deliver_webhooks",
+        "schedule": 1.0,
+        "options": {"expires": 2},
+    },
+    "old webhooks": {
+        "task": "outbox.tidy_webhooks",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "parked": {"task": "payments.sweep_parked", "schedule": 30.0, "options": {"expires": 30}},
     "old keys": {
         "task": "idempotency.forget_old_keys",

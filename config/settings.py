@@ -194,6 +194,12 @@ INBOX_KEPT = timedelta(
     days=variables.number("INBOX_KEPT_DAYS", 90, least=max(14, OUTBOX_KEPT.days + 1))
 )
 
+# --- Events to merchants' endpoints as signed HTTP ---
+# The module that encrypts their secrets: the outbox may not know who that is.
+OUTBOX_VAULT = "payments.vault"
+# Endpoints on this machine and in private networks, and without TLS: for tests and development.
+OUTBOX_WEBHOOK_ALLOW_PRIVATE = variables.switch("OUTBOX_WEBHOOK_ALLOW_PRIVATE")
+
 # --- Waiting for an order that a payment names, before a person is asked ---
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))
 

@@ -15,12 +15,16 @@ from outbox import inbox_retention
 from outbox.drains import Drains
 from outbox.retention import BEGINNING, Position, forget
 from outbox.slots import problems
+from outbox.webhooks import housekeeping, only_run
+from outbox.webhooks.relay import WebhookRelay, from_settings
 
 #: How long the one task that waits for events stays; far below the time limit of a task and the
 #: visibility timeout of a broker that is a Redis.
 LINGER_SECONDS: Final = 20.0
 #: How long a task stays that was woken beside it: others wait for this worker.
 VISIT_SECONDS: Final = 3.0
+#: How long webhooks are sent; what is in flight then is waited for, 16 seconds more at most.
+WEBHOOKS_SECONDS: Final = 10.0
 #: Whoever has this lock waits for events. It saves work and decides nothing: without it, or
 #: beside somebody who sleeps with it, every task still publishes what it finds.
 LINGERER_LOCK: Final = 5_047_001
@@ -38,6 +42,7 @@ class _Process:
     drains: Drains | None = None
     #: Where retention goes on, so that it gets past what may not go yet, however much that is.
     forgotten_to: Position = BEGINNING
+    webhook_relay: WebhookRelay | None = None
 
 
 @shared_task(name="outbox.relay")
@@ -51,6 +56,23 @@ def relay(**_from_newer_publishers: object) -> None:
             lingers=lingers,
             stopped=lambda: bool(_stopping.value),
         )
+
+
+@shared_task(name="outbox.deliver_webhooks")
+def deliver_webhooks(**_from_newer_publishers: object) -> None:
+    """Bring events to merchants' endpoints; only one of these runs at a time on a machine."""
+    with only_run.only_run() as alone:
+        if not alone:
+            return
+        if _Process.webhook_relay is None:
+            _Process.webhook_relay = from_settings()
+        _Process.webhook_relay.drain(seconds_max=WEBHOOKS_SECONDS)
+
+
+@shared_task(name="outbox.tidy_webhooks")
+def tidy_webhooks(**_from_newer_publishers: object) -> None:
+    """Take away what waits for endpoints that were removed, and what is old."""
+    housekeeping.tidy()
 
 
 @contextmanager

@@ -98,6 +98,24 @@ NOT_REFUNDABLE: Final = Kind(
     "There is no payment that this could give back",
     "Read the order, or name one of its payments in `payment`.",
 )
+TOO_MANY_ENDPOINTS: Final = Kind(
+    409,
+    "too-many-webhook-endpoints",
+    "You have as many webhook endpoints as you may",
+    "Change or remove one of them.",
+)
+TOO_MANY_SECRETS: Final = Kind(
+    409,
+    "too-many-secrets",
+    "The endpoint has as many secrets as it may",
+    "Retire one that you do not use.",
+)
+SECRET_NEEDED: Final = Kind(
+    409,
+    "secret-needed",
+    "The endpoint needs this secret",
+    "Make another one first: nothing is sent unsigned.",
+)
 LENGTH_REQUIRED: Final = Kind(
     411,
     "length-required",

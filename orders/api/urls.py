@@ -14,6 +14,7 @@ from orders.api.views import (
     OrdersView,
     OrderView,
 )
+from orders.api.webhooks.urls import urlpatterns as webhook_urls
 from orders.models import ORDER_NO_PATTERN
 from orders.place import OnPlaced
 
@@ -49,6 +50,7 @@ def urlpatterns(on_placed: OnPlaced) -> list[URLPattern]:
         *both("orders/<order_no:order_no>", OrderView),
         *both("orders/<order_no:order_no>/close", CloseOrderView),
         *both("idempotency/<idempotency_key:key>", IdempotencyKeyView, name="idempotency_key"),
+        *webhook_urls(both),
         *both("schema", SpectacularAPIView, name="schema"),
         *both("docs", SpectacularSwaggerView, name="docs"),
         re_path("", NothingHereView.as_view()),

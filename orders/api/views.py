@@ -36,7 +36,7 @@ class ApiView(APIView):
 
     content_negotiation_class = AlwaysJSON
     # No OPTIONS: the OpenAPI document describes the calls, and browsers have no business here.
-    http_method_names = ("get", "head", "post")
+    http_method_names: tuple[str, ...] = ("get", "head", "post")
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Who asks, first; then whether there is a body that can be read."""

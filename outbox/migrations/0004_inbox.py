@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("outbox", "0002_destinations"),
+        ("outbox", "0003_webhooks"),
     ]
 
     operations = [

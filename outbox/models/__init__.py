@@ -21,10 +21,19 @@ from outbox.models.event import (
     TYPE_LENGTH_MAX,
     Event,
 )
+from outbox.models.webhook import (
+    ASKED_BY_LENGTH_MAX,
+    ATTEMPT_ERROR_LENGTH_MAX,
+    Attempt,
+    Endpoint,
+    EndpointSecret,
+)
 
 __all__ = [
     "AGGREGATE_ID_LENGTH_MAX",
     "AGGREGATE_TYPE_LENGTH_MAX",
+    "ASKED_BY_LENGTH_MAX",
+    "ATTEMPT_ERROR_LENGTH_MAX",
     "BUS",
     "CODE_LENGTH_MAX",
     "CONSUMED_ID_LENGTH_MAX",
@@ -34,10 +43,13 @@ __all__ = [
     "TENANT_LENGTH_MAX",
     "TYPE_LENGTH_MAX",
     "ConsumedEvent",
+    "Attempt",
     "Destination",
     "DestinationKind",
     "DestinationState",
     "Dispatch",
     "DispatchState",
+    "Endpoint",
+    "EndpointSecret",
     "Event",
 ]

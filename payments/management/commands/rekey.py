@@ -1,4 +1,4 @@
-"""Encrypt every stored provider key anew with the first of VAULT_KEYS.
+"""Encrypt every stored provider key and every webhook secret anew with the first of VAULT_KEYS.
 
 Run it after putting a new key first; then the old one may be dropped from VAULT_KEYS.
 """
@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from outbox.webhooks import secrets
 from payments import vault
 from payments.models import AccountKey
 
@@ -33,4 +34,8 @@ class Command(BaseCommand):
                 ) from error
             key.save(update_fields=["material"])
             count += 1
+        try:
+            count += secrets.reseal_all()
+        except vault.Undecryptable as error:
+            raise CommandError(f"A secret of a webhook endpoint: {error}") from error
         self.stdout.write(f"{count} keys are encrypted with the newest vault key.")

@@ -1,0 +1,1 @@
+"""The merchants' calls about their webhook endpoints."""

@@ -1,0 +1,157 @@
+"""Endpoints of merchants: add, change, rest, remove. Each in the caller's transaction."""
+
+import re
+import secrets
+from collections.abc import Sequence
+from typing import Final
+
+import structlog
+from django.conf import settings
+from django.db import connection
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from outbox.models import (
+    REASON_LENGTH_MAX,
+    TYPE_LENGTH_MAX,
+    Destination,
+    DestinationKind,
+    DestinationState,
+    Endpoint,
+)
+from outbox.webhooks import target
+
+#: Every event of a merchant is written once for each of his endpoints.
+ENDPOINTS_MAX: Final = 10
+TYPES_MAX: Final = 50
+#: Wanted types of an endpoint that wants nothing any more: no event has such a type.
+NOTHING: Final = ["-"]
+TYPE_PATTERN: Final = r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*(\.\*)?"
+
+logger = structlog.stdlib.get_logger(__name__)
+
+
+class TooManyEndpoints(ValueError):
+    """The merchant has as many endpoints as he may: remove one first."""
+
+
+class NoSuchTypes(ValueError):
+    """Wanted types are names of events (`order.paid`) or beginnings of names (`order.*`)."""
+
+
+def of_tenant(tenant: str) -> QuerySet[Destination]:
+    """A merchant's endpoints, without those that were removed, oldest first."""
+    return (
+        Destination.objects.filter(
+            kind=DestinationKind.WEBHOOK, tenant=tenant, endpoint__removed_at=None
+        )
+        .select_related("endpoint")
+        .order_by("pk")
+    )
+
+
+def add(*, tenant: str, url: str, event_types: Sequence[str] = (), code: str = "") -> Destination:
+    """A new endpoint, ACTIVE, with no secret yet: events wait until `secrets.rotate` gave it one.
+
+    Raises BadTarget, NoSuchTypes, TooManyEndpoints, and IntegrityError for a code that is taken.
+    """
+    _one_after_another(tenant)
+    if of_tenant(tenant).count() >= ENDPOINTS_MAX:
+        raise TooManyEndpoints(f"{tenant or 'nobody in particular'} has {ENDPOINTS_MAX} endpoints")
+    destination = Destination.objects.create(
+        code=code or f"we_{secrets.token_hex(10)}",
+        kind=DestinationKind.WEBHOOK,
+        tenant=tenant,
+        event_types=_checked_types(event_types),
+        config={"url": _checked_url(url)},
+    )
+    Endpoint.objects.create(destination=destination)
+    logger.info("webhook_endpoint_added", destination=destination.code, tenant=tenant)
+    return destination
+
+
+def change(
+    destination: Destination,
+    *,
+    url: str | None = None,
+    event_types: Sequence[str] | None = None,
+) -> None:
+    """Move it to another address, or let it want other types from now on.
+
+    What waits for it goes to the new address, at once if the old one had failed. Raises BadTarget,
+    NoSuchTypes.
+    """
+    changed: list[str] = []
+    if url is not None:
+        destination.config = {"url": _checked_url(url)}
+        changed.append("config")
+        _forget_failures(destination)
+    if event_types is not None:
+        destination.event_types = _checked_types(event_types)
+        changed.append("event_types")
+    # Only these: somebody else may be changing the rest.
+    destination.save(update_fields=changed)
+    logger.info("webhook_endpoint_changed", destination=destination.code)
+
+
+def resume(destination: Destination) -> None:
+    """Let events leave for it again, those that were collected first."""
+    _enter(destination, DestinationState.ACTIVE, "")
+    _forget_failures(destination)
+
+
+def pause(destination: Destination, reason: str) -> None:
+    """Keep its events until it is resumed."""
+    _enter(destination, DestinationState.PAUSED, reason)
+
+
+def disable(destination: Destination, reason: str) -> None:
+    """The same, where it is the endpoint that does not want to hear of us."""
+    _enter(destination, DestinationState.DISABLED, reason)
+
+
+def remove(destination: Destination) -> None:
+    """Send it nothing more, and collect nothing more for it.
+
+    The relay then takes away what waits for it (`outbox/webhooks/housekeeping.py`); what was
+    delivered stays on record until its retention ends.
+    """
+    destination.event_types = NOTHING
+    destination.save(update_fields=["event_types"])
+    _enter(destination, DestinationState.DISABLED, "removed")
+    Endpoint.objects.filter(pk=destination.pk).update(removed_at=Now())
+
+
+def _forget_failures(destination: Destination) -> None:
+    Endpoint.objects.filter(pk=destination.pk).update(
+        failures=0, failing_since=None, open_until=None
+    )
+
+
+def _enter(destination: Destination, state: DestinationState, reason: str) -> None:
+    Destination.objects.filter(pk=destination.pk).update(
+        state=state, reason=reason[:REASON_LENGTH_MAX]
+    )
+    destination.state, destination.reason = state, reason[:REASON_LENGTH_MAX]
+    logger.info("webhook_endpoint_state", destination=destination.code, state=state, reason=reason)
+
+
+def _checked_url(url: str) -> str:
+    return target.read(url, private=settings.OUTBOX_WEBHOOK_ALLOW_PRIVATE).url
+
+
+def _checked_types(event_types: Sequence[str]) -> list[str]:
+    for name in event_types:
+        if len(name) > TYPE_LENGTH_MAX or not re.fullmatch(TYPE_PATTERN, name):
+            raise NoSuchTypes(f"{name[:TYPE_LENGTH_MAX]!r} is no type of events")
+    if len(event_types) > TYPES_MAX:
+        raise NoSuchTypes(f"more than {TYPES_MAX} types")
+    return sorted(set(event_types))
+
+
+def _one_after_another(tenant: str) -> None:
+    """Two that add an endpoint for one merchant at once could both be the last that he may have."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtext('outbox endpoints'), hashtext(%s))", [tenant]
+        )
