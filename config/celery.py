@@ -22,6 +22,11 @@ app.conf.beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "lost keys": {
+        "task": "idempotency.recover_expired",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
     "refunds": {"task": "payments.carry_out_refunds", "schedule": 2.0, "options": {"expires": 4}},
     "lost refunds": {
         "task": "payments.recover_refunds",

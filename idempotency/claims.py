@@ -119,12 +119,12 @@ def claim(intent: Intent, *, lease: timedelta = LEASE_DEFAULT) -> Answer:
         cursor.execute(_CLAIM_SQL, _values(intent) | {"lease": lease})
         row = cursor.fetchone()
     if row is not None and row[1] == intent.owner:
-        return Claimed(Claim(record_id=row[0], owner=intent.owner, fence=1))
-    match look(intent):
+        return Claimed(Claim(row_id=row[0], owner=intent.owner, fence=1))
+    match look(intent) or _held(intent) or look(intent):
         case None:
-            return _holder(intent) or Running()
+            return Running()
         case Retryable(seen, version):
-            again = lifecycle.reclaim(seen, version=version, owner=intent.owner, lease=lease)
+            again = lifecycle.reclaim(seen, version=version, owner=intent.owner, length=lease)
             return Running() if again is None else Claimed(again)
         case standing:
             return standing
@@ -158,7 +158,7 @@ def find(scope: Scope, key: str) -> Record | Running | None:
 
 def _standing(intent: Intent, row: Any) -> Standing:
     record_id, digest, status, owner, fence, retries, version, *answer, handed_over, left = row
-    seen = Claim(record_id=record_id, owner=owner, fence=fence, retry_count=retries)
+    seen = Claim(row_id=record_id, owner=owner, fence=fence, retry_count=retries)
     if bytes(digest) != intent.digest:
         return Mismatch()
     if status in FINAL_STATUSES:
@@ -173,7 +173,22 @@ def _standing(intent: Intent, row: Any) -> Standing:
     return Recover(seen)
 
 
-def _holder(intent: Intent) -> Running | Mismatch | None:
+def _held(intent: Intent) -> Running | Mismatch | None:
+    """How it stands with whoever has not committed; None if his meaning is not seen.
+
+    He may be letting go of his locks just now: then he has committed, or never will.
+    """
+    match _holder(intent):
+        case (True,):
+            return Running()
+        case (False,):
+            return Mismatch()
+        case _:
+            return None
+
+
+def _holder(intent: Intent) -> tuple[bool | None] | None:
+    """Whether the key's holder has the same meaning, as far as it is seen; None if none holds."""
     lock, (of_key, meaning) = intent.lock_key, intent.meaning_lock
     values = {
         "high": (lock >> 32) & 0xFFFFFFFF,
@@ -183,11 +198,8 @@ def _holder(intent: Intent) -> Running | Mismatch | None:
     }
     with connection.cursor() as cursor:
         cursor.execute(_HOLDER_SQL, values)
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    # Only what is seen counts: a holder whose meaning is not seen may be letting go just now.
-    return Mismatch() if row[0] is False else Running()
+        row: tuple[bool | None] | None = cursor.fetchone()
+    return row
 
 
 def _values(intent: Intent) -> dict[str, Any]:
