@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.db import connection
 
-from idempotency import lifecycle
+from idempotency import holder, lifecycle
 from idempotency.keys import Intent, Scope, intent
 from idempotency.lifecycle import Claim, Result
 from idempotency.models import FINAL_STATUSES, Record, RecordStatus
@@ -40,20 +40,6 @@ _READ_SQL: Final = """
            extract(epoch FROM lease_until - clock_timestamp())::float8
       FROM idempotency_record
      WHERE scope = %(scope)s AND idem_key = %(key)s
-"""
-# Who runs the key without having committed yet, and with which meaning.
-_HOLDER_SQL: Final = """
-    SELECT meaning.objid = %(meaning)s::bigint
-      FROM pg_locks AS key
-      LEFT JOIN pg_locks AS meaning
-             ON meaning.locktype = 'advisory' AND meaning.pid = key.pid AND meaning.objsubid = 2
-            AND meaning.database = key.database AND meaning.classid = %(of_key)s::bigint
-            AND meaning.granted
-     WHERE key.locktype = 'advisory' AND key.granted AND key.objsubid = 1
-       AND key.classid = %(high)s::bigint AND key.objid = %(low)s::bigint
-       AND key.pid <> pg_backend_pid()
-       AND key.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-     LIMIT 1
 """
 
 
@@ -150,7 +136,7 @@ def find(scope: Scope, key: str) -> Record | Running | None:
     anybody = intent(scope=scope, key=key, digest=bytes(32))
     record = Record.objects.filter(scope=str(scope), idem_key=key)
     found = record.first()
-    if found is None and _holder(anybody) is not None:
+    if found is None and holder.find(anybody) is not None:
         return Running()
     # Whoever held the lock a moment ago has committed since, or never will.
     return found or record.first()
@@ -178,28 +164,13 @@ def _held(intent: Intent) -> Running | Mismatch | None:
 
     He may be letting go of his locks just now: then he has committed, or never will.
     """
-    match _holder(intent):
+    match holder.find(intent):
         case (True,):
             return Running()
         case (False,):
             return Mismatch()
         case _:
             return None
-
-
-def _holder(intent: Intent) -> tuple[bool | None] | None:
-    """Whether the key's holder has the same meaning, as far as it is seen; None if none holds."""
-    lock, (of_key, meaning) = intent.lock_key, intent.meaning_lock
-    values = {
-        "high": (lock >> 32) & 0xFFFFFFFF,
-        "low": lock & 0xFFFFFFFF,
-        "of_key": of_key & 0xFFFFFFFF,
-        "meaning": meaning & 0xFFFFFFFF,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_HOLDER_SQL, values)
-        row: tuple[bool | None] | None = cursor.fetchone()
-    return row
 
 
 def _values(intent: Intent) -> dict[str, Any]:
