@@ -31,7 +31,7 @@ from tests.orders.client import ApiClient
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CALLERS = 200
-AT_ONCE = 8
+AT_ONCE = 20
 ORDER = b'{"order_no": "A", "amount": {"amount_minor": 1099, "currency": "USD"}}'
 
 #: Of all others than the onlooker and whoever is at work: who waits for the latter, who has waited
