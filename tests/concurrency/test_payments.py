@@ -67,6 +67,7 @@ def test_one_callback_twenty_times_at_once_pays_once(crew: Crew, account: Provid
     assert not Conflict.objects.exists()
 
 
+@pytest.mark.timeout(300)
 def test_over_http_one_callback_twenty_times_at_once_pays_once(
     live_service: str, account: ProviderAccount
 ) -> None:
