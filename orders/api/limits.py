@@ -5,7 +5,7 @@ merchant has one row for each of the two; a call raises its number in one statem
 row for that statement alone. Windows are minutes and days (UTC) of the database's clock.
 
 The table is UNLOGGED: a count costs no wait for the disk, and a crash of the database begins a new
-window. See docs/decisions/0018-counters-in-the-database.md.
+window. See docs/decisions/0019-counters-in-the-database.md.
 """
 
 import math
