@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
 from structlog.testing import capture_logs
 
+from outbox.events import emit
 from payments.clients.port import Answer, RefundAnswer, RefundOrder
-from payments.models import Conflict, ProviderAccount, ProviderTransaction, Refund
+from payments.models import Conflict, ProviderAccount, Refund
 from payments.refunds import answers
 from payments.refunds.carry_out import carry_out
 from payments.refunds.recover import recover
@@ -22,10 +24,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 Poison = Callable[[ProviderDouble], None]
 
 
-def lost_room(_: ProviderDouble) -> None:
-    """Somebody has changed the payment's row by hand: its reserved room is gone."""
-    payments = ProviderTransaction.objects.filter(kind="PAYMENT", txn_no="pi_poisoned")
-    assert payments.update(refund_reserved_minor=0) == 1
+def taken_place(_: ProviderDouble) -> None:
+    """Somebody has written an event by hand: the place of the one that would tell the end."""
+    refund = Refund.objects.select_related("merchant").get(refund_no="R-poisoned")
+    with transaction.atomic():
+        emit(
+            aggregate_type="refund",
+            aggregate_id=f"{refund.merchant.code}/R-poisoned",
+            seq=refund.version + 1,
+            type="refund.succeeded",
+            payload={},
+            at=NOW,
+        )
 
 
 def number_of_another(provider: ProviderDouble) -> None:
@@ -48,7 +58,7 @@ def account() -> ProviderAccount:
     return account
 
 
-@pytest.mark.parametrize("poison", [lost_room, number_of_another])
+@pytest.mark.parametrize("poison", [taken_place, number_of_another])
 def test_a_poisoned_refund_keeps_no_other_waiting_and_ends_with_a_person(
     account: ProviderAccount, poison: Poison
 ) -> None:
