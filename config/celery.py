@@ -39,6 +39,11 @@ app.conf.beat_schedule = {
     },
     "slots": {"task": "outbox.check_slots", "schedule": 60.0, "options": {"expires": 60}},
     "inbox": {"task": "outbox.forget_marks", "schedule": 3600.0, "options": {"expires": 3600}},
+    "lost keys": {
+        "task": "idempotency.recover_expired",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
     "refunds": {"task": "payments.carry_out_refunds", "schedule": 2.0, "options": {"expires": 4}},
     "lost refunds": {
         "task": "payments.recover_refunds",

@@ -210,11 +210,6 @@ IDEMPOTENCY_FRONT_URL = env.str(
 )
 IDEMPOTENCY_KEYS_PER_DAY = variables.number("IDEMPOTENCY_KEYS_PER_DAY", 1_000_000)
 API_CALLS_PER_MINUTE = variables.number("API_CALLS_PER_MINUTE", 6000)
-CACHES = {
-    "default": {"BACKEND": "config.cache.RedisOrMemory", "LOCATION": IDEMPOTENCY_FRONT_URL}
-    if IDEMPOTENCY_FRONT_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-}
 
 # --- HTTP API ---
 REST_FRAMEWORK = {

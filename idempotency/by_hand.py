@@ -2,12 +2,15 @@
 
 from typing import Final
 
+import structlog
 from django.db import connection, transaction
 
 from idempotency import lifecycle
 from idempotency.leased import Finished
 from idempotency.lifecycle import Claim
-from idempotency.models import Record
+from idempotency.models import REASON_LENGTH_MAX, Record
+
+log = structlog.get_logger(__name__)
 
 _ASK_AGAIN_SQL: Final = """
     UPDATE idempotency_record
@@ -20,18 +23,29 @@ class NotHandedOver(Exception):
     """The record was not handed over, or has been decided meanwhile."""
 
 
-@transaction.atomic(durable=True)
-def decide(record_id: int, finished: Finished) -> None:
-    """Record what the person found out as the final answer. Raises NotHandedOver."""
+class ReasonTooLong(ValueError):
+    """Who and why do not fit into the record, which keeps both."""
+
+
+def decide(record_id: int, finished: Finished, *, who: str, why: str) -> None:
+    """Record what the person found out as the final answer, with who says so and why.
+
+    Raises NotHandedOver and ReasonTooLong.
+    """
+    reason = f"decided by {who}: {why}"
+    if len(reason) > REASON_LENGTH_MAX:
+        raise ReasonTooLong(f"{len(reason)} characters, at most {REASON_LENGTH_MAX} are kept")
     record = Record.objects.filter(pk=record_id, handed_over_at__isnull=False).first()
     if record is None:
         raise NotHandedOver(record_id)
-    claim = Claim(record_id=record.pk, owner=record.owner_token, fence=record.fence)
+    claim = Claim(row_id=record.pk, owner=record.owner_token, fence=record.fence)
     try:
-        lifecycle.finish(claim, finished.status, finished.result)
+        with transaction.atomic(durable=True):
+            lifecycle.finish(claim, finished.status, finished.result, reason=reason)
+            finished.rows()
     except lifecycle.StaleOwner as error:
         raise NotHandedOver(record_id) from error
-    finished.rows()
+    log.info("idempotency_key_decided", record_id=record_id, status=finished.status, who=who)
 
 
 def ask_again(record_id: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.db import connection
 
-from idempotency import lifecycle
+from idempotency import holder, lifecycle
 from idempotency.keys import Intent, Scope, intent
 from idempotency.lifecycle import Claim, Result
 from idempotency.models import FINAL_STATUSES, Record, RecordStatus
@@ -40,20 +40,6 @@ _READ_SQL: Final = """
            extract(epoch FROM lease_until - clock_timestamp())::float8
       FROM idempotency_record
      WHERE scope = %(scope)s AND idem_key = %(key)s
-"""
-# Who runs the key without having committed yet, and with which meaning.
-_HOLDER_SQL: Final = """
-    SELECT meaning.objid = %(meaning)s::bigint
-      FROM pg_locks AS key
-      LEFT JOIN pg_locks AS meaning
-             ON meaning.locktype = 'advisory' AND meaning.pid = key.pid AND meaning.objsubid = 2
-            AND meaning.database = key.database AND meaning.classid = %(of_key)s::bigint
-            AND meaning.granted
-     WHERE key.locktype = 'advisory' AND key.granted AND key.objsubid = 1
-       AND key.classid = %(high)s::bigint AND key.objid = %(low)s::bigint
-       AND key.pid <> pg_backend_pid()
-       AND key.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-     LIMIT 1
 """
 
 
@@ -119,12 +105,12 @@ def claim(intent: Intent, *, lease: timedelta = LEASE_DEFAULT) -> Answer:
         cursor.execute(_CLAIM_SQL, _values(intent) | {"lease": lease})
         row = cursor.fetchone()
     if row is not None and row[1] == intent.owner:
-        return Claimed(Claim(record_id=row[0], owner=intent.owner, fence=1))
-    match look(intent):
+        return Claimed(Claim(row_id=row[0], owner=intent.owner, fence=1))
+    match look(intent) or _held(intent) or look(intent):
         case None:
-            return _holder(intent) or Running()
+            return Running()
         case Retryable(seen, version):
-            again = lifecycle.reclaim(seen, version=version, owner=intent.owner, lease=lease)
+            again = lifecycle.reclaim(seen, version=version, owner=intent.owner, length=lease)
             return Running() if again is None else Claimed(again)
         case standing:
             return standing
@@ -150,7 +136,7 @@ def find(scope: Scope, key: str) -> Record | Running | None:
     anybody = intent(scope=scope, key=key, digest=bytes(32))
     record = Record.objects.filter(scope=str(scope), idem_key=key)
     found = record.first()
-    if found is None and _holder(anybody) is not None:
+    if found is None and holder.find(anybody) is not None:
         return Running()
     # Whoever held the lock a moment ago has committed since, or never will.
     return found or record.first()
@@ -158,7 +144,7 @@ def find(scope: Scope, key: str) -> Record | Running | None:
 
 def _standing(intent: Intent, row: Any) -> Standing:
     record_id, digest, status, owner, fence, retries, version, *answer, handed_over, left = row
-    seen = Claim(record_id=record_id, owner=owner, fence=fence, retry_count=retries)
+    seen = Claim(row_id=record_id, owner=owner, fence=fence, retry_count=retries)
     if bytes(digest) != intent.digest:
         return Mismatch()
     if status in FINAL_STATUSES:
@@ -173,21 +159,18 @@ def _standing(intent: Intent, row: Any) -> Standing:
     return Recover(seen)
 
 
-def _holder(intent: Intent) -> Running | Mismatch | None:
-    lock, (of_key, meaning) = intent.lock_key, intent.meaning_lock
-    values = {
-        "high": (lock >> 32) & 0xFFFFFFFF,
-        "low": lock & 0xFFFFFFFF,
-        "of_key": of_key & 0xFFFFFFFF,
-        "meaning": meaning & 0xFFFFFFFF,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_HOLDER_SQL, values)
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    # Only what is seen counts: a holder whose meaning is not seen may be letting go just now.
-    return Mismatch() if row[0] is False else Running()
+def _held(intent: Intent) -> Running | Mismatch | None:
+    """How it stands with whoever has not committed; None if his meaning is not seen.
+
+    He may be letting go of his locks just now: then he has committed, or never will.
+    """
+    match holder.find(intent):
+        case (True,):
+            return Running()
+        case (False,):
+            return Mismatch()
+        case _:
+            return None
 
 
 def _values(intent: Intent) -> dict[str, Any]:

@@ -20,12 +20,13 @@ import structlog
 from django.conf import settings
 from django.db import connection
 
+from idempotency import patience
 from idempotency.claims import Mismatch, Replay, Running
 from idempotency.keys import Intent
 from idempotency.leased import Outcome
 from idempotency.lifecycle import Result
 from idempotency.models import RecordStatus
-from idempotency.one_transaction import PAUSES_SECONDS, Executed
+from idempotency.one_transaction import Executed
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +35,7 @@ RUN_TTL: Final = timedelta(seconds=2)
 #: Far shorter than any record is kept, so that no answer outlives its record.
 FINAL_TTL: Final = timedelta(minutes=10)
 #: A front that fails is not asked again for so long: requests do not queue for its timeouts.
-_REST_SECONDS: Final = 2.0
+_REST: Final = timedelta(seconds=2)
 _TIMEOUT_SECONDS: Final = 0.2
 #: Only who set it may delete it: after its time somebody else may hold the key.
 _LEAVE_LUA: Final = """
@@ -54,10 +55,16 @@ class Front:
     """The front at one address; an empty address is none."""
 
     def __init__(
-        self, url: str, *, run_ttl: timedelta = RUN_TTL, final_ttl: timedelta = FINAL_TTL
+        self,
+        url: str,
+        *,
+        run_ttl: timedelta = RUN_TTL,
+        final_ttl: timedelta = FINAL_TTL,
+        rests: timedelta = _REST,
     ) -> None:
         self._run_ttl = run_ttl
         self._final_ttl = final_ttl
+        self._rests = rests.total_seconds()
         self._rests_until = 0.0
         self._redis: Any = None
         if url:
@@ -74,7 +81,8 @@ class Front:
         if known is not None:
             return known
         if not self.enter(intent):
-            return self._wait(intent) or Running()
+            # Whoever is running the same request may have its answer soon.
+            return patience.ask_repeatedly(lambda: self.final(intent)) or Running()
         try:
             outcome = decide()
             if isinstance(outcome, Executed | Replay):
@@ -94,8 +102,9 @@ class Front:
 
     def leave(self, intent: Intent) -> None:
         """Let others in, unless the key has passed to somebody else."""
-        name, mark = _name(intent, "run"), _mark(intent)
-        self._ask(lambda: self._redis.eval(_LEAVE_LUA, 1, name, mark), None)
+        self._ask(
+            lambda: self._redis.eval(_LEAVE_LUA, 1, _name(intent, "run"), _mark(intent)), None
+        )
 
     def remember(self, intent: Intent, status: RecordStatus, result: Result) -> None:
         """Keep a final answer that is committed."""
@@ -103,14 +112,6 @@ class Front:
         self._ask(
             lambda: self._redis.set(_name(intent, "final"), written, px=self._final_ttl), None
         )
-
-    def _wait(self, intent: Intent) -> Replay | Mismatch | None:
-        """The answer of whoever is running the same request, if it comes soon."""
-        for pause in PAUSES_SECONDS:
-            time.sleep(pause)
-            if (answer := self.final(intent)) is not None:
-                return answer
-        return None
 
     def _enter(self, intent: Intent) -> bool:
         name, mark = _name(intent, "run"), _mark(intent)
@@ -126,7 +127,7 @@ class Front:
         try:
             return question()
         except (redis.RedisError, OSError) as error:
-            self._rests_until = time.monotonic() + _REST_SECONDS
+            self._rests_until = time.monotonic() + self._rests
             log.warning("idempotency_front_failed", error=type(error).__name__)
             return otherwise
 

@@ -130,9 +130,16 @@ def resume(
 ) -> Outcome:
     """Take over an expired claim, ask what became of its work, and conclude it."""
     with transaction.atomic(durable=True):
-        claim = lifecycle.take_over(seen, owner=intent.owner, lease=lease)
+        claim = lifecycle.take_over(seen, owner=intent.owner, length=lease)
     if claim is None:
         return _as_it_stands(intent, lease)
+    return recovered(intent, claim, work=work, recover=recover, lease=lease)
+
+
+def recovered(
+    intent: Intent, claim: Claim, *, work: Work, recover: Recovery, lease: timedelta
+) -> Outcome:
+    """Ask what became of the work of a claim that was taken over, and conclude it."""
     finding = recover(intent, claim)
     if isinstance(finding, RetryWithSameKey):
         finding = work(intent, claim)

@@ -1,17 +1,18 @@
 """The life of a record: which status may follow which, and the only code that changes one.
 
-Each move is one conditional UPDATE that shows the owner's token and fence: whoever lost the
-record matches nothing and is told so.
+Each move is one conditional UPDATE under a lease (`idempotency/lease.py`): whoever lost the record
+matches nothing and is told so.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
-from django.db import connection
-
+from idempotency import lease
+from idempotency.keys import Intent, Scope
+from idempotency.lease import NOW, Held
 from idempotency.models import (
     REASON_LENGTH_MAX,
     RESOURCE_ID_LENGTH_MAX,
@@ -28,41 +29,41 @@ ENTERED_FROM: Final[Mapping[RecordStatus, frozenset[RecordStatus]]] = {
     RecordStatus.FAILED_FINAL: frozenset({RecordStatus.PROCESSING}),
 }
 
-_OWNED_SQL: Final = """
-    UPDATE idempotency_record
-       SET version = version + 1, {moves}
-     WHERE id = %(id)s AND status = 'PROCESSING' AND owner_token = %(owner)s AND fence = %(fence)s
- RETURNING fence
-"""
-_FINISH_SQL: Final = _OWNED_SQL.format(
-    moves="""status = %(status)s, result_code = %(code)s, result_body = %(body)s,
-           resource_id = %(resource_id)s, finished_at = clock_timestamp(), lease_until = NULL,
-           handed_over_at = NULL, reason = ''"""
+_TABLE: Final = "idempotency_record"
+_FINISH_SQL: Final = lease.owned(
+    _TABLE,
+    moves=f"""version = version + 1, status = %(status)s, result_code = %(code)s,
+           result_body = %(body)s, resource_id = %(resource_id)s, finished_at = {NOW},
+           lease_until = NULL, handed_over_at = NULL, reason = %(reason)s""",
 )
-_GIVE_UP_SQL: Final = _OWNED_SQL.format(
-    moves="""status = 'FAILED_RETRYABLE', retry_count = retry_count + 1, reason = %(reason)s,
-           lease_until = NULL, handed_over_at = NULL"""
+_GIVE_UP_SQL: Final = lease.owned(
+    _TABLE,
+    moves="""version = version + 1, status = 'FAILED_RETRYABLE', retry_count = retry_count + 1,
+           reason = %(reason)s, lease_until = NULL, handed_over_at = NULL""",
 )
-_HAND_OVER_SQL: Final = _OWNED_SQL.format(
-    moves="handed_over_at = clock_timestamp(), reason = %(reason)s"
+_HAND_OVER_SQL: Final = lease.owned(
+    _TABLE, moves=f"version = version + 1, handed_over_at = {NOW}, reason = %(reason)s"
 )
-# SKIP LOCKED: whoever is moving the record right now decides, and nobody waits for him.
-_ENTER_PROCESSING_SQL: Final = """
-    UPDATE idempotency_record
-       SET version = version + 1, status = 'PROCESSING', fence = fence + 1,
-           owner_token = %(new_owner)s, lease_until = clock_timestamp() + %(lease)s
-     WHERE id = (SELECT id FROM idempotency_record
-                  WHERE id = %(id)s AND owner_token = %(owner)s AND fence = %(fence)s
-                    AND {condition}
-                    FOR NO KEY UPDATE SKIP LOCKED)
- RETURNING fence
-"""
-_RECLAIM_SQL: Final = _ENTER_PROCESSING_SQL.format(
-    condition="status = 'FAILED_RETRYABLE' AND version = %(version)s"
+_COUNTED: Final = ", version = leased.version + 1"
+_RECLAIM_SQL: Final = lease.entering(
+    _TABLE,
+    which=f"{lease.OURS} AND status = 'FAILED_RETRYABLE' AND version = %(version)s",
+    moves=_COUNTED,
+    returning=", leased.retry_count",
 )
-_TAKE_OVER_SQL: Final = _ENTER_PROCESSING_SQL.format(
-    condition="""status = 'PROCESSING' AND lease_until <= clock_timestamp()
-                    AND handed_over_at IS NULL"""
+_TO_RECOVER: Final = f"{lease.EXPIRED} AND handed_over_at IS NULL"
+_TAKE_OVER_SQL: Final = lease.entering(
+    _TABLE,
+    which=f"{lease.OURS} AND {_TO_RECOVER}",
+    moves=_COUNTED,
+    returning=", leased.retry_count",
+)
+_TAKE_NEXT_SQL: Final = lease.entering(
+    _TABLE,
+    which=f"{_TO_RECOVER} AND split_part(scope, '/', 2) = %(operation)s",
+    order="lease_until",
+    moves=_COUNTED,
+    returning=", leased.retry_count, leased.scope, leased.idem_key, leased.request_hash",
 )
 
 
@@ -88,19 +89,17 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(Held):
     """The right to carry out an intent, until its lease ends and somebody takes it over."""
 
-    record_id: int
-    owner: UUID
-    fence: int
     retry_count: int = 0
 
 
-def finish(claim: Claim, status: RecordStatus, result: Result) -> None:
+def finish(claim: Claim, status: RecordStatus, result: Result, *, reason: str = "") -> None:
     """Enter SUCCEEDED or FAILED_FINAL with the answer that every repeat will get.
 
-    Call it before the business rows of the same transaction. Raises StaleOwner, ResultTooLarge.
+    `reason` is kept where a person decided. Call it before the business rows of the same
+    transaction. Raises StaleOwner, ResultTooLarge.
     """
     if len(result.body) > RESULT_BODY_BYTES_MAX or len(result.resource_id) > RESOURCE_ID_LENGTH_MAX:
         raise ResultTooLarge(f"{len(result.body)} bytes")
@@ -111,6 +110,7 @@ def finish(claim: Claim, status: RecordStatus, result: Result) -> None:
         code=result.code,
         body=result.body,
         resource_id=result.resource_id,
+        reason=_bounded(reason),
     )
 
 
@@ -124,38 +124,44 @@ def hand_over(claim: Claim, reason: str) -> None:
     _move(_HAND_OVER_SQL, claim, reason=_bounded(reason))
 
 
-def reclaim(seen: Claim, *, version: int, owner: UUID, lease: timedelta) -> Claim | None:
+def reclaim(seen: Claim, *, version: int, owner: UUID, length: timedelta) -> Claim | None:
     """Leave FAILED_RETRYABLE for another attempt; None if somebody else was faster."""
-    return _enter(_RECLAIM_SQL, seen, owner, lease, version=version)
+    return _enter(_RECLAIM_SQL, seen, owner, length, version=version)
 
 
-def take_over(seen: Claim, *, owner: UUID, lease: timedelta) -> Claim | None:
+def take_over(seen: Claim, *, owner: UUID, length: timedelta) -> Claim | None:
     """Own a record whose lease has ended, in order to find out what became of its work.
 
     None if its owner finished meanwhile, if somebody else was faster, or if a person decides.
     """
-    return _enter(_TAKE_OVER_SQL, seen, owner, lease)
+    return _enter(_TAKE_OVER_SQL, seen, owner, length)
 
 
-def _enter(sql: str, seen: Claim, owner: UUID, lease: timedelta, **values: Any) -> Claim | None:
-    values |= {"new_owner": owner, "lease": lease}
-    fence = _update(sql, seen, values)
-    if fence is None:
+def take_over_next(operation: str, length: timedelta) -> tuple[Intent, Claim] | None:
+    """Own the record of an operation whose lease ended first, in the same way; None if none has."""
+    owner = uuid4()
+    taken = lease.enter(_TAKE_NEXT_SQL, owner=owner, lease=length, operation=operation)
+    if taken is None:
         return None
-    return Claim(record_id=seen.record_id, owner=owner, fence=fence, retry_count=seen.retry_count)
+    held, (retry_count, scope, key, digest) = taken
+    return Intent(Scope.parse(scope), key, bytes(digest), owner), _claim(held, retry_count)
+
+
+def _enter(sql: str, seen: Claim, owner: UUID, length: timedelta, **values: Any) -> Claim | None:
+    taken = lease.enter(sql, owner=owner, lease=length, seen=seen, **values)
+    if taken is None:
+        return None
+    held, (retry_count,) = taken
+    return _claim(held, retry_count)
+
+
+def _claim(held: Held, retry_count: int) -> Claim:
+    return Claim(row_id=held.row_id, owner=held.owner, fence=held.fence, retry_count=retry_count)
 
 
 def _move(sql: str, claim: Claim, **values: Any) -> None:
-    if _update(sql, claim, values) is None:
-        raise StaleOwner(f"record {claim.record_id} is not ours with fence {claim.fence}")
-
-
-def _update(sql: str, claim: Claim, values: dict[str, Any]) -> int | None:
-    values |= {"id": claim.record_id, "owner": claim.owner, "fence": claim.fence}
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        row = cursor.fetchone()
-    return None if row is None else int(row[0])
+    if not lease.move(sql, claim, **values):
+        raise StaleOwner(f"record {claim.row_id} is not ours with fence {claim.fence}")
 
 
 def _bounded(reason: str) -> str:

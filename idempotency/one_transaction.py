@@ -4,24 +4,18 @@ For work that is local to the database. Nothing can be left behind: whoever dies
 record, and the next one simply runs.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 from django.db import transaction
 
-from idempotency import claims, lifecycle
+from idempotency import claims, lifecycle, patience
 from idempotency.claims import Claimed, Mismatch, Replay, Running
 from idempotency.deadlocks import retry_deadlocks
 from idempotency.keys import Intent
 from idempotency.lifecycle import Result
 from idempotency.models import RecordStatus
-
-#: How long a repeat waits for one that has not committed, between tries, without lock or
-#: transaction: such work takes milliseconds, and its answer is better than "still running".
-PAUSES_SECONDS: Final = (0.005, 0.01, 0.02, 0.04, 0.08)
 
 
 class Refused(Exception):
@@ -57,12 +51,15 @@ def run(intent: Intent, work: Callable[[], Result]) -> Outcome:
     ended it. It raises Refused for a refusal that repeats shall get as well; after any other
     exception nothing has happened, nothing is recorded, and a repeat runs it anew.
     """
-    for pause in PAUSES_SECONDS:
-        outcome = retry_deadlocks(partial(_attempt, intent, work))
-        if not isinstance(outcome, Running):
-            return outcome
-        time.sleep(pause)
-    return retry_deadlocks(partial(_attempt, intent, work))
+    attempt = partial(retry_deadlocks, partial(_attempt, intent, work))
+    outcome = attempt()
+    if not isinstance(outcome, Running):
+        return outcome
+    return patience.ask_repeatedly(lambda: _decided(attempt())) or outcome
+
+
+def _decided(outcome: Outcome) -> Outcome | None:
+    return None if isinstance(outcome, Running) else outcome
 
 
 def _attempt(intent: Intent, work: Callable[[], Result]) -> Outcome:

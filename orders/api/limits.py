@@ -1,59 +1,74 @@
 """How much one merchant may use: calls in a minute, new idempotency keys in a day.
 
-Counted in Django's cache, by fixed windows of the clock. A window's counter is one number that is
-raised in one step, so that racing calls are all counted.
+Counted in PostgreSQL, so that all processes count together, whether or not there is a Valkey. A
+merchant has one row for each of the two; a call raises its number in one statement, which holds the
+row for that statement alone. Windows are minutes and days (UTC) of the database's clock.
+
+The table is UNLOGGED: a count costs no wait for the disk, and a crash of the database begins a new
+window. See docs/decisions/0026-counters-in-the-database.md.
 """
 
 import math
-import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
-from django.core.cache import cache
+from django.db import connection
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from orders.models import ApiKey, Merchant
+from orders.models import ApiKey, Merchant, Usage
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
 
-_MINUTE_SECONDS: Final = 60
-_DAY_SECONDS: Final = 24 * 60 * 60
+_SECONDS: Final = {Usage.What.CALLS: 60, Usage.What.KEYS: 24 * 60 * 60}
+
+# One who waited for the row may come with the window before: it counts in the one that there is.
+_COUNT_SQL: Final = """
+    INSERT INTO orders_usage AS present (merchant_id, what, window_no, used)
+    VALUES (%(merchant)s, %(what)s, floor(extract(epoch FROM clock_timestamp()) / %(seconds)s), 1)
+        ON CONFLICT (merchant_id, what) DO UPDATE
+       SET used = CASE WHEN EXCLUDED.window_no IN (present.window_no, present.window_no - 1)
+                       THEN present.used + 1 ELSE 1 END,
+           window_no = CASE WHEN EXCLUDED.window_no = present.window_no - 1
+                            THEN present.window_no ELSE EXCLUDED.window_no END
+ RETURNING used, (window_no + 1) * %(seconds)s - extract(epoch FROM clock_timestamp())
+"""
 
 
 class CallsPerMinute(BaseThrottle):
     """DRF asks it for each call, when it is known who calls."""
 
+    _left = 0.0
+
     def allow_request(self, request: Request, view: "APIView") -> bool:  # noqa: ARG002
         """Whether the merchant may call once more in this minute."""
         if not isinstance(request.auth, ApiKey):
             return True
-        called = _count("calls", request.auth.merchant, _MINUTE_SECONDS)
+        called, self._left = _count(Usage.What.CALLS, request.auth.merchant)
         return called <= int(settings.API_CALLS_PER_MINUTE)
 
     def wait(self) -> float:
         """Seconds until the next window."""
-        return _left(_MINUTE_SECONDS)
+        return self._left
 
 
 def count_new_key(merchant: Merchant) -> None:
     """Count one more key of the day (UTC). Raises Throttled beyond the merchant's quota."""
-    if _count("keys", merchant, _DAY_SECONDS) > settings.IDEMPOTENCY_KEYS_PER_DAY:
-        raise Throttled(math.ceil(_left(_DAY_SECONDS)))
+    keys, left = _count(Usage.What.KEYS, merchant)
+    if keys > settings.IDEMPOTENCY_KEYS_PER_DAY:
+        raise Throttled(math.ceil(left))
 
 
-def _count(what: str, merchant: Merchant, window_seconds: int) -> int:
-    # A merchant of another database may have the same id, but was not made in the same moment.
-    whose = f"{merchant.pk}@{merchant.created_at.timestamp()}"
-    name = f"paidonce:{what}:{whose}:{int(time.time()) // window_seconds}"
-    cache.add(name, 0, 2 * window_seconds)
-    try:
-        return cache.incr(name)
-    except ValueError:  # It was evicted between the two.
-        return 1
-
-
-def _left(window_seconds: int) -> float:
-    return window_seconds - time.time() % window_seconds
+def _count(what: Usage.What, merchant: Merchant) -> tuple[int, float]:
+    """How often in this window, with this time; and how many seconds are left of it."""
+    values: dict[str, Any] = {
+        "merchant": merchant.pk,
+        "what": what,
+        "seconds": _SECONDS[what],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_SQL, values)
+        used, left = cursor.fetchone()
+    return int(used), max(float(left), 1.0)

@@ -48,6 +48,33 @@ class ApiKey(models.Model):
         return self.prefix
 
 
+class Usage(models.Model):
+    """How often a merchant has done something in one window of time: `orders/api/limits.py`.
+
+    The number of the window counts minutes, or days, since 1970. The table is UNLOGGED: nothing
+    but limits depends on it.
+    """
+
+    class What(models.TextChoices):
+        """What is limited."""
+
+        CALLS = "CALLS"
+        KEYS = "KEYS"
+
+    merchant = models.ForeignKey(Merchant, on_delete=models.CASCADE, db_index=False)
+    what = models.CharField(max_length=5, choices=What)
+    window_no = models.BigIntegerField()
+    used = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["merchant", "what"], name="usage_is_one_row_each"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.used} {self.what}"
+
+
 class OrderStatus(models.TextChoices):
     """The life of an order: `orders/lifecycle.py` holds its moves."""
 

@@ -1,19 +1,20 @@
 """The life of a refund: which status may follow which, and the only code that changes one.
 
-A claim is a lease by the database's clock with a random owner token and a fence. Whoever has lost
-it can change nothing any more; a refund whose lease has ended is asked about, never sent again
-before the provider has been asked.
+A claim is a lease of the kernel (`idempotency/lease.py`): whoever has lost it can change nothing
+any more. A refund whose lease has ended is asked about, never sent again before the provider has
+been asked.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-from django.db import connection
 from django.db.models import F
 
+from idempotency import lease
+from idempotency.lease import NOW, Held
 from payments.models import Refund, RefundStatus
 
 #: Each status, and the statuses it may be entered from. SUCCEEDED to FAILED is a provider that
@@ -29,74 +30,66 @@ ENTERED_FROM: Final[Mapping[RefundStatus, frozenset[RefundStatus]]] = {
 WHY_LENGTH_MAX: Final = 300
 _LONG: Final = timedelta(days=3650)
 
-_CLAIM_SQL: Final = """
-    UPDATE payments_refund AS refund
-       SET status = 'PROCESSING', owner_token = %(owner)s, fence = refund.fence + 1,
-           lease_until = clock_timestamp() + %(lease)s, due_at = NULL {sent}
-      FROM (SELECT id FROM payments_refund WHERE {due}
-             LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS due
-     WHERE refund.id = due.id
- RETURNING refund.id, refund.fence, refund.asks
-"""
-_TO_SEND_SQL: Final = _CLAIM_SQL.format(
-    sent=""", sent_at = clock_timestamp(),
-           first_sent_at = coalesce(refund.first_sent_at, clock_timestamp())""",
-    due="status = 'REQUESTED' AND due_at <= clock_timestamp() ORDER BY due_at",
+_TABLE: Final = "payments_refund"
+_TO_SEND_SQL: Final = lease.entering(
+    _TABLE,
+    which=f"status = 'REQUESTED' AND due_at <= {NOW}",
+    order="due_at",
+    moves=f""", due_at = NULL, sent_at = {NOW},
+           first_sent_at = coalesce(leased.first_sent_at, {NOW})""",
+    returning=", leased.asks",
 )
-_TO_ASK_SQL: Final = _CLAIM_SQL.format(
-    sent="",
-    due="status = 'PROCESSING' AND lease_until <= clock_timestamp() ORDER BY lease_until",
+_TO_ASK_SQL: Final = lease.entering(
+    _TABLE, which=lease.EXPIRED, order="lease_until", moves="", returning=", leased.asks"
 )
-_OURS: Final = "id = %(id)s AND owner_token = %(owner)s AND fence = %(fence)s"
-_ASK_LATER_SQL: Final = f"""
-    UPDATE payments_refund
-       SET lease_until = clock_timestamp() + %(wait)s, why = %(why)s,
+_ASK_LATER_SQL: Final = lease.owned(
+    _TABLE,
+    moves=f"""lease_until = {NOW} + %(wait)s, why = %(why)s,
            asks = CASE WHEN %(heard)s THEN 0 ELSE asks + 1 END,
            provider_refund_no = CASE WHEN %(number)s <> '' THEN %(number)s
-                                     ELSE provider_refund_no END
-     WHERE {_OURS} AND status = 'PROCESSING'
-"""  # noqa: S608 - constants only
+                                     ELSE provider_refund_no END""",
+)
+_LET_GO: Final = """status = 'REQUESTED', owner_token = NULL, lease_until = NULL,
+           asks = asks + 1, why = %(why)s"""
 # Only where the provider must have seen it by now if it ever will, has never known it, and still
 # takes the number for the same refund.
-_SEND_AGAIN_SQL: Final = f"""
-    UPDATE payments_refund
-       SET status = 'REQUESTED', owner_token = NULL, lease_until = NULL, asks = asks + 1,
-           due_at = clock_timestamp(), why = %(why)s
-     WHERE {_OURS} AND status = 'PROCESSING' AND provider_refund_no = ''
-       AND sent_at <= clock_timestamp() - %(window)s::interval
-       AND first_sent_at > clock_timestamp() - %(repeatable_for)s::interval
-"""  # noqa: S608 - constants only
-_NOT_SENT_SQL: Final = f"""
-    UPDATE payments_refund
-       SET status = 'REQUESTED', owner_token = NULL, lease_until = NULL, asks = asks + 1,
-           due_at = clock_timestamp() + %(wait)s, why = %(why)s,
-           first_sent_at = CASE WHEN first_sent_at < sent_at THEN first_sent_at END
-     WHERE {_OURS} AND status = 'PROCESSING'
-"""  # noqa: S608 - constants only
+_SEND_AGAIN_SQL: Final = lease.owned(
+    _TABLE,
+    moves=f"{_LET_GO}, due_at = {NOW}",
+    only_if=f"""provider_refund_no = '' AND sent_at <= {NOW} - %(window)s::interval
+       AND first_sent_at > {NOW} - %(repeatable_for)s::interval""",
+)
+_NOT_SENT_SQL: Final = lease.owned(
+    _TABLE,
+    moves=f"""{_LET_GO}, due_at = {NOW} + %(wait)s,
+           first_sent_at = CASE WHEN first_sent_at < sent_at THEN first_sent_at END""",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """One refund that is ours until the lease ends."""
+class Claim(Held):
+    """One refund that is ours until the lease ends; so many answers about it said nothing."""
 
-    refund_id: int
-    owner: UUID
-    fence: int
     asks: int
+
+    @property
+    def refund_id(self) -> int:
+        """The refund's row."""
+        return self.row_id
 
 
 class NotThatStatus(RuntimeError):
     """The refund was not in a status that allows this: a fault of ours; nothing is written."""
 
 
-def claim_to_send(lease: timedelta) -> Claim | None:
-    """Take the refund that has been due for longest; None if none is."""
-    return _claim(_TO_SEND_SQL, lease)
+def claim_to_send(length: timedelta) -> Claim | None:
+    """Take the refund that has been due for longest, for so long; None if none is."""
+    return _claim(_TO_SEND_SQL, length)
 
 
-def claim_to_ask(lease: timedelta) -> Claim | None:
-    """Take over the refund whose lease ended first; None if none has."""
-    return _claim(_TO_ASK_SQL, lease)
+def claim_to_ask(length: timedelta) -> Claim | None:
+    """Take over the refund whose lease ended first, for so long; None if none has."""
+    return _claim(_TO_ASK_SQL, length)
 
 
 def ask_later(
@@ -126,16 +119,7 @@ def not_sent(claim: Claim, wait: timedelta, *, why: str) -> bool:
 
 def lock_ours(claim: Claim) -> Refund | None:
     """The refund, locked, if the claim still holds it."""
-    return (
-        Refund.objects.select_for_update(no_key=True)
-        .filter(
-            pk=claim.refund_id,
-            owner_token=claim.owner,
-            fence=claim.fence,
-            status=RefundStatus.PROCESSING,
-        )
-        .first()
-    )
+    return lease.lock(Refund.objects.all(), claim)
 
 
 def end(
@@ -169,20 +153,13 @@ def end(
     refund.version += 1
 
 
-def _claim(sql: str, lease: timedelta) -> Claim | None:
-    owner = uuid4()
-    with connection.cursor() as cursor:
-        values: dict[str, Any] = {"owner": owner, "lease": lease}
-        cursor.execute(sql, values)
-        row = cursor.fetchone()
-    if row is None:
+def _claim(sql: str, length: timedelta) -> Claim | None:
+    taken = lease.enter(sql, owner=uuid4(), lease=length)
+    if taken is None:
         return None
-    return Claim(refund_id=row[0], owner=owner, fence=row[1], asks=row[2])
+    held, (asks,) = taken
+    return Claim(row_id=held.row_id, owner=held.owner, fence=held.fence, asks=asks)
 
 
 def _ours(sql: str, claim: Claim, *, why: str, **values: Any) -> bool:
-    values |= {"id": claim.refund_id, "owner": claim.owner, "fence": claim.fence}
-    values["why"] = why[:WHY_LENGTH_MAX]
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return bool(cursor.rowcount == 1)
+    return lease.move(sql, claim, why=why[:WHY_LENGTH_MAX], **values)

@@ -7,11 +7,12 @@ the same refund.
 
 from collections import Counter
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from payments.clients.port import VISIBILITY_WINDOW, Answer
-from payments.refunds import answers, asking, lifecycle
-from payments.refunds.asking import ClientFor, Said
+from payments.refunds import answers, asking, lifecycle, one_by_one
+from payments.refunds.asking import ClientFor
 from payments.refunds.carry_out import LEASE, RUN_MAX
 from payments.refunds.lifecycle import Claim
 
@@ -27,17 +28,16 @@ def recover(
     limit: int = RUN_MAX,
 ) -> Counter[str]:
     """Ask about the refunds whose lease has ended; how many were answered how."""
-    answered: Counter[str] = Counter()
-    for _ in range(limit):
-        claim = lifecycle.claim_to_ask(lease)
-        if claim is None:
-            break
-        said = asking.query(claim.refund_id, client_for)
-        answered[_record(claim, said, window=window, now=now)] += 1
-    return answered
+    return one_by_one.work_off(
+        partial(lifecycle.claim_to_ask, lease),
+        lambda claim: _ask(claim, client_for, window=window, now=now),
+        limit=limit,
+        now=now,
+    )
 
 
-def _record(claim: Claim, said: Said, *, window: timedelta, now: datetime) -> str:
+def _ask(claim: Claim, client_for: ClientFor, *, window: timedelta, now: datetime) -> str:
+    said = asking.query(claim.refund_id, client_for)
     never_arrived = said.answer.answer is Answer.NOT_FOUND
     # Who tells nothing of refunds answers the same request with the same answer.
     must_repeat = said.answer.answer is Answer.UNKNOWN and not said.tells_refunds

@@ -74,6 +74,17 @@ def without_number_locks(call: Callable[[], Any]) -> Any:
         return call()
 
 
+def with_deadlocks_seen_at_once(call: Callable[[], Any]) -> Any:
+    """The call, on a connection that looks for a deadlock after 10 milliseconds instead of 1 s."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET deadlock_timeout = '10ms'")
+    try:
+        return call()
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("RESET deadlock_timeout")
+
+
 def killed_at(boundary: int, work: Callable[[], Any]) -> Callable[[], Any]:
     """The work, in a process that ends at one of its boundaries as if by a power cut."""
     return partial(_die_at, boundary, work)

@@ -1,13 +1,16 @@
 """What racers do with idempotency keys, as calls that another process can be handed."""
 
 import hashlib
+import json
 import os
 import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import urlsplit
 
 import redis
 from django.test import Client
@@ -55,6 +58,22 @@ def post_order_once(
     )
     replayed = response.headers.get("Idempotent-Replayed") == "true"
     return Answer(response.status_code, response.content, replayed)
+
+
+def post_order_over_http(url: str, headers: dict[str, str], key: str, order_no: str) -> Answer:
+    """Place an order at a server; repeat it as long as it is still running."""
+    body = json.dumps({"order_no": order_no, "amount": {"amount_minor": 1099, "currency": "USD"}})
+    given = headers | {"Idempotency-Key": key, "Content-Type": "application/json"}
+    client = HTTPConnection(urlsplit(url).netloc, timeout=30)
+    while True:
+        client.request("POST", "/v1/orders", body, given)
+        response = client.getresponse()
+        replayed = response.headers.get("Idempotent-Replayed") == "true"
+        answer = Answer(response.status, response.read(), replayed)
+        if answer.status != 202:
+            client.close()
+            return answer
+        time.sleep(0.01)
 
 
 @dataclass(frozen=True)

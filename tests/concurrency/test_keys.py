@@ -26,6 +26,7 @@ from tests.concurrency.key_deeds import (
     SleepyRefunder,
     post_order,
     post_order_once,
+    post_order_over_http,
     with_clock_off_by,
 )
 from tests.concurrency.nursery import Nursery, answer
@@ -38,6 +39,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 DONE = f"Executed {RESULT.body.decode()}"
 REPLAYED = f"Replay {RESULT.body.decode()}"
 ROUNDS = 10
+#: By threads, and as often again by processes.
+HTTP_ROUNDS = 100
+#: A merchant has 6000 calls in a minute.
+ROUNDS_OF_A_MERCHANT = 50
 
 
 def test_twenty_with_one_key_make_one_order_and_get_one_answer(crew: Crew) -> None:
@@ -53,6 +58,26 @@ def test_twenty_with_one_key_make_one_order_and_get_one_answer(crew: Crew) -> No
         assert Order.objects.count() == number + 1
     assert set(Record.objects.values_list("status", flat=True)) == {RecordStatus.SUCCEEDED}
     assert not Event.objects.exists()
+
+
+def test_over_http_twenty_with_one_key_make_one_order_and_get_one_answer(
+    crew: Crew, live_service: str
+) -> None:
+    # The server has processes of its own, and its callers are twenty others, or twenty threads.
+    api = ApiClient()
+    for number in range(HTTP_ROUNDS):
+        if number % ROUNDS_OF_A_MERCHANT == 0:
+            api = ApiClient()
+        key = uuid.uuid4().hex  # The front outlives the rows.
+        call = partial(post_order_over_http, live_service, api.headers, key, f"A-{number}")
+
+        answers = crew.race(*[call] * crew.size)
+
+        assert {(one.status, one.body) for one in answers} == {(201, answers[0].body)}
+        assert f'"order_no":"A-{number}"'.encode() in answers[0].body
+        assert Counter(one.replayed for one in answers) == {False: 1, True: crew.size - 1}
+        assert Order.objects.count() == number + 1
+    tally["calls over HTTP that raced for a key"] += HTTP_ROUNDS * crew.size
 
 
 def test_each_call_of_a_storm_is_answered_at_once_and_no_answer_is_wrong(crew: Crew) -> None:

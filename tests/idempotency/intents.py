@@ -22,7 +22,7 @@ def the_claim() -> Claim:
     """What the only record says about its owner."""
     record = Record.objects.get()
     return Claim(
-        record_id=record.pk,
+        row_id=record.pk,
         owner=UUID(str(record.owner_token)),
         fence=record.fence,
         retry_count=record.retry_count,

@@ -1,7 +1,8 @@
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import DataError, IntegrityError, connection, transaction
@@ -148,14 +149,14 @@ def test_a_final_status_is_final(final: RecordStatus) -> None:
         lifecycle.give_up(mine, "")
     with pytest.raises(StaleOwner):
         lifecycle.hand_over(mine, "")
-    assert lifecycle.take_over(mine, owner=an_intent().owner, lease=MINUTE) is None
+    assert lifecycle.take_over(mine, owner=an_intent().owner, length=MINUTE) is None
     assert claim(an_intent()) == Replay(final, CREATED)
 
 
 def test_who_was_taken_over_can_change_nothing() -> None:
     stale = claimed(an_intent(), NO_TIME)
     owner = an_intent().owner
-    new = lifecycle.take_over(stale, owner=owner, lease=MINUTE)
+    new = lifecycle.take_over(stale, owner=owner, length=MINUTE)
     assert new is not None
     assert (new.owner, new.fence) == (owner, 2)
 
@@ -163,14 +164,14 @@ def test_who_was_taken_over_can_change_nothing() -> None:
         lifecycle.finish(stale, RecordStatus.SUCCEEDED, CREATED)
     with pytest.raises(StaleOwner):
         lifecycle.give_up(stale, "")
-    assert lifecycle.take_over(stale, owner=an_intent().owner, lease=MINUTE) is None
+    assert lifecycle.take_over(stale, owner=an_intent().owner, length=MINUTE) is None
     assert the_claim() == new
 
 
 def test_a_lease_that_runs_is_not_taken_over() -> None:
     mine = claimed(an_intent())
 
-    assert lifecycle.take_over(mine, owner=an_intent().owner, lease=MINUTE) is None
+    assert lifecycle.take_over(mine, owner=an_intent().owner, length=MINUTE) is None
 
 
 def test_one_of_many_takes_over() -> None:
@@ -178,7 +179,11 @@ def test_one_of_many_takes_over() -> None:
         stale = claimed(an_intent(f"k{number}"), NO_TIME)
 
         taken = race(
-            *[lambda stale=stale: lifecycle.take_over(stale, owner=an_intent().owner, lease=MINUTE)]
+            *[
+                lambda stale=stale: lifecycle.take_over(
+                    stale, owner=an_intent().owner, length=MINUTE
+                )
+            ]
             * 10
         )
 
@@ -259,3 +264,36 @@ def test_a_claim_that_has_not_committed_is_seen_by_those_who_only_ask() -> None:
         assert claims.find(wanted.scope, wanted.key) == Running()
 
     assert claims.find(wanted.scope, wanted.key) is None
+
+
+@pytest.mark.parametrize(
+    ("meaning", "told"),
+    [(b"A", Replay(RecordStatus.SUCCEEDED, CREATED)), (b"B", Mismatch())],
+)
+def test_a_holder_who_commits_while_he_is_looked_for_is_seen(
+    meaning: bytes, told: claims.Answer
+) -> None:
+    claimed_, may_commit, committed = threading.Event(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic(durable=True):
+            answer = claims.claim(an_intent())
+            assert isinstance(answer, Claimed)
+            lifecycle.finish(answer.claim, RecordStatus.SUCCEEDED, CREATED)
+            claimed_.set()
+            assert may_commit.wait(30)
+        committed.set()
+
+    def let_go(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        """The holder commits after his record was not found, and before his locks are read."""
+        if "pg_locks" in sql:
+            may_commit.set()
+            assert committed.wait(30)
+        return execute(sql, *rest)
+
+    def ask() -> claims.Answer:
+        assert claimed_.wait(30)
+        with connection.execute_wrapper(let_go):
+            return claim(an_intent(meaning=meaning))
+
+    assert race(hold, ask)[1] == told

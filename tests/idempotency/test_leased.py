@@ -1,12 +1,9 @@
-from collections.abc import Callable
 from datetime import timedelta
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.db import connection
 
-from idempotency import by_hand, leased, retention
+from idempotency import by_hand, retention
 from idempotency.claims import Mismatch, Replay, Running
 from idempotency.keys import Intent
 from idempotency.leased import (
@@ -16,63 +13,21 @@ from idempotency.leased import (
     GaveUp,
     HandOver,
     NotNow,
-    RetryWithSameKey,
     Unknown,
 )
 from idempotency.lifecycle import Claim, Result
 from idempotency.models import Record, RecordStatus
 from idempotency.one_transaction import Executed, Refused
-from idempotency.sweep import Procedure, sweep
 from idempotency.tasks import forget_old_keys
 from orders.models import Merchant
 from tests.factories import MerchantFactory
 from tests.idempotency.intents import CREATED, an_intent
+from tests.idempotency.provider import SUCCEEDED, Provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-NO_TIME = timedelta(0)
 DONE = Executed(RecordStatus.SUCCEEDED, CREATED)
-SUCCEEDED = Finished(RecordStatus.SUCCEEDED, CREATED)
 BUSY = Result(503, b"busy")
-
-
-class Provider:
-    """Somebody else's ledger: what it executed, under which key; it may lose its replies."""
-
-    def __init__(self) -> None:
-        self.executed: list[str] = []
-        self.asked = 0
-        self.finding: Finding = SUCCEEDED
-
-    def work(self, intent: Intent, _claim: Claim) -> Finding:
-        assert not connection.in_atomic_block
-        self.executed.append(intent.key)
-        return self.finding
-
-    def lose_the_reply(self, intent: Intent, _claim: Claim) -> Finding:
-        self.executed.append(intent.key)
-        raise TimeoutError
-
-    def recover(self, intent: Intent, _claim: Claim) -> Finding | RetryWithSameKey:
-        assert not connection.in_atomic_block
-        self.asked += 1
-        return SUCCEEDED if intent.key in self.executed else RetryWithSameKey()
-
-    def run(
-        self,
-        intent: Intent | None = None,
-        *,
-        work: leased.Work | None = None,
-        lease: timedelta = NO_TIME,
-        prepare: Callable[[Claim], None] = leased.nothing,
-    ) -> leased.Outcome:
-        return leased.run(
-            intent or an_intent(),
-            work=work or self.work,
-            recover=self.recover,
-            lease=lease,
-            prepare=prepare,
-        )
 
 
 def test_the_work_is_done_once_and_every_repeat_gets_its_answer() -> None:
@@ -152,23 +107,10 @@ def test_what_no_rule_can_decide_waits_for_a_person_and_is_not_touched_meanwhile
     assert again.handed_over
     assert (provider.executed, provider.asked) == (["k"], 0)
     record = Record.objects.get()
-    by_hand.decide(record.pk, SUCCEEDED)
+    by_hand.decide(record.pk, SUCCEEDED, who="anna", why="seen at the provider")
     assert provider.run() == Replay(RecordStatus.SUCCEEDED, CREATED)
     with pytest.raises(by_hand.NotHandedOver):
-        by_hand.decide(record.pk, SUCCEEDED)
-
-
-def test_a_person_may_have_the_source_of_truth_asked_again() -> None:
-    provider = Provider()
-    provider.finding = HandOver("no answer for a day")
-    provider.run()
-    record = Record.objects.get()
-
-    call_command("ask_again", str(record.pk), stdout=StringIO())
-
-    assert provider.run() == DONE
-    with pytest.raises(CommandError, match="does not wait for a person"):
-        call_command("ask_again", str(record.pk))
+        by_hand.decide(record.pk, SUCCEEDED, who="anna", why="seen at the provider")
 
 
 def test_rows_commit_with_the_claim_and_with_the_answer_each_once() -> None:
@@ -202,24 +144,6 @@ def test_a_refusal_in_the_claims_transaction_is_final_and_leaves_no_rows() -> No
     assert again == Replay(RecordStatus.FAILED_FINAL, refused)
     assert not Merchant.objects.exists()
     assert provider.executed == []
-
-
-def test_the_sweep_recovers_what_nobody_asks_for_again() -> None:
-    provider = Provider()
-    for key in ("a", "b"):
-        with pytest.raises(TimeoutError):
-            provider.run(an_intent(key), work=provider.lose_the_reply)
-    other = an_intent("c", operation="other")
-    with pytest.raises(TimeoutError):
-        provider.run(other, work=provider.lose_the_reply)
-    procedure = Procedure(provider.work, provider.recover, timedelta(minutes=1))
-
-    assert sweep({"place_order": procedure}) == 2
-    assert sweep({"place_order": procedure}) == 0
-
-    assert sorted(provider.executed) == ["a", "b", "c"]
-    statuses = dict(Record.objects.values_list("idem_key", "status"))
-    assert statuses == {"a": "SUCCEEDED", "b": "SUCCEEDED", "c": "PROCESSING"}
 
 
 def test_only_final_records_past_the_horizon_are_forgotten() -> None:

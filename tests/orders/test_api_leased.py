@@ -134,7 +134,7 @@ def test_what_a_person_decides_is_the_answer() -> None:
     handed_over = post(api, finds=HandOver("contradiction"))
     assert (handed_over.status_code, handed_over.headers["Retry-After"]) == (202, "300")
 
-    by_hand.decide(Record.objects.get().pk, REFUSED)
+    by_hand.decide(Record.objects.get().pk, REFUSED, who="anna", why="asked the bank")
 
     assert (post(api).status_code, post(api).content) == (409, REFUSED.result.body)
 

@@ -75,7 +75,7 @@ def test_an_owner_holds_it_until_somebody_else_does() -> None:
     assert second is not None
     assert (first.fence, second.fence) == (1, 2)
 
-    stranger = Claim(refund_id=second.refund_id, owner=uuid4(), fence=2, asks=0)
+    stranger = Claim(row_id=second.row_id, owner=uuid4(), fence=2, asks=0)
     for lost in (first, stranger):
         assert lifecycle.lock_ours(lost) is None
         assert not lifecycle.ask_later(lost, LEASE, why="late")
@@ -84,6 +84,28 @@ def test_an_owner_holds_it_until_somebody_else_does() -> None:
         assert not again
     assert lifecycle.lock_ours(second) is not None
     assert Refund.objects.get().why == ""
+
+
+def test_a_statement_reads_the_clock_once() -> None:
+    RefundFactory.create()
+    claim = lifecycle.claim_to_send(LEASE)
+    assert claim is not None
+
+    refund = Refund.objects.get()
+    assert refund.first_sent_at == refund.sent_at
+    assert refund.lease_until is not None
+    assert refund.lease_until - LEASE == refund.sent_at
+
+    assert lifecycle.not_sent(claim, timedelta(0), why="no client")
+    assert Refund.objects.get().first_sent_at is None
+    again = lifecycle.claim_to_send(LEASE)
+    assert again is not None
+    assert lifecycle.send_again(again, window=timedelta(0), repeatable_for=LEASE, why="lost")
+    first = Refund.objects.get().first_sent_at
+    third = lifecycle.claim_to_send(LEASE)
+    assert third is not None
+    assert lifecycle.not_sent(third, timedelta(0), why="no client")
+    assert Refund.objects.get().first_sent_at == first, "one sending may have arrived"
 
 
 def test_for_ever_is_a_long_time() -> None:
