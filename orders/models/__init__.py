@@ -12,6 +12,7 @@ from orders.models.orders import (
     Merchant,
     Order,
     OrderStatus,
+    Usage,
 )
 from orders.models.totals import CountedMove, DailyTotal, MoveKind
 
@@ -30,4 +31,5 @@ __all__ = [
     "MoveKind",
     "Order",
     "OrderStatus",
+    "Usage",
 ]

@@ -15,6 +15,7 @@ from payments.models import (
     TransactionKind,
 )
 from payments.refunds import booking, events, facts, questions, reversals, room, rows
+from payments.refunds.events import DisputeState
 from payments.settle import Payee
 
 
@@ -91,9 +92,8 @@ def came_back(payment: ProviderTransaction, row: ProviderTransaction) -> Decisio
 def _tell_dispute(
     payment: ProviderTransaction, row: ProviderTransaction, *, lost: bool, now: datetime
 ) -> None:
-    if row.kind == TransactionKind.CHARGEBACK_REVERSAL:
-        state = "WON"
-    else:
+    state: DisputeState = "WON"
+    if row.kind != TransactionKind.CHARGEBACK_REVERSAL:
         state = "LOST" if lost or reversals.was_lost(row) else "OPEN"
     money = Money(row.amount_minor, row.currency)
     events.tell_disputed(payment, dispute_no=row.txn_no, state=state, money=money, now=now)
