@@ -261,8 +261,8 @@ MUTANTS: Final = (
     _mutant(
         "a conflict is opened and not told",
         "payments/conflicts.py",
-        '    _tell("conflict.opened",',
-        '    lambda: _tell("conflict.opened",',
+        "    _tell(CONFLICT_OPENED,",
+        "    lambda: _tell(CONFLICT_OPENED,",
         RECEIVING,
     ),
     _mutant(
