@@ -113,7 +113,7 @@ def test_decimals_times_dates_and_uuids_are_told_as_strings() -> None:
         datetime(2026, 3, 1, 12, 0),  # noqa: DTZ001 - the point
         b"bytes",
         {1, 2},
-        object(),
+        range(2),
         "NUL \0",
         "a backslash before \\\0",
         "\ud800",
