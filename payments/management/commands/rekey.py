@@ -8,6 +8,8 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from audit import chain
+from audit.actors import command_line
 from payments import vault
 from payments.models import AccountKey
 
@@ -33,4 +35,11 @@ class Command(BaseCommand):
                 ) from error
             key.save(update_fields=["material"])
             count += 1
+        chain.record(
+            by=command_line(),
+            action="keys.resealed",
+            object_type="vault",
+            object_id="all",
+            after={"keys": count},
+        )
         self.stdout.write(f"{count} keys are encrypted with the newest vault key.")
