@@ -57,8 +57,10 @@ def keep_roles(**_: Any) -> None:
         for name in names
         if name in known
     }
-    for group_id, permission_id in held - wanted:
-        links.filter(group_id=group_id, permission_id=permission_id).delete()
+    for group in groups.values():
+        extra = [right for holder, right in held - wanted if holder == group.pk]
+        if extra:
+            group.permissions.remove(*extra)
     links.bulk_create(
         [
             Group.permissions.through(group_id=group_id, permission_id=permission_id)
