@@ -17,6 +17,7 @@ RUN useradd --uid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sb
 COPY --from=packages /venv /venv
 WORKDIR /app
 COPY manage.py ./
+COPY audit audit
 COPY config config
 COPY idempotency idempotency
 COPY outbox outbox

@@ -50,6 +50,12 @@ app.conf.beat_schedule = {
         "schedule": 10.0,
         "options": {"expires": 10},
     },
+    # Right after conflicts were opened: whoever policies answer waits seconds, not a tick.
+    "conflicts": {
+        "task": "payments.decide_conflicts",
+        "schedule": 5.0,
+        "options": {"expires": 10},
+    },
     "polling": {"task": "payments.poll", "schedule": 30.0, "options": {"expires": 30}},
     "expiry": {"task": "orders.expire_orders", "schedule": 30.0, "options": {"expires": 30}},
 }

@@ -7,8 +7,11 @@ from idempotency import lifecycle as idempotency_lifecycle
 from orders import lifecycle
 from outbox import claims
 from outbox.destinations import directory
-from payments import confirmations, conflicts, ledger
+from payments import confirmations, ledger
 from payments.callback import Outcome
+from payments.conflicts import lifecycle as conflict_lifecycle
+from payments.conflicts import proposals
+from payments.policies import changing
 from payments.refunds import lifecycle as refund_lifecycle
 from payments.refunds import rows as refund_rows
 
@@ -48,7 +51,19 @@ MACHINES: Final[tuple[Machine, ...]] = (
         confirmations.ENTERED_FROM,
         ("WAITING",),
     ),
-    ("Conflict", "payments/conflicts.py", conflicts.ENTERED_FROM, ("OPEN",)),
+    (
+        "Conflict",
+        "payments/conflicts/lifecycle.py",
+        conflict_lifecycle.ENTERED_FROM,
+        ("OPEN",),
+    ),
+    (
+        "Proposal of a decision",
+        "payments/conflicts/proposals.py",
+        proposals.ENTERED_FROM,
+        ("PENDING",),
+    ),
+    ("Version of a policy", "payments/policies/changing.py", changing.ENTERED_FROM, ("PROPOSED",)),
     (
         "Idempotency record",
         "idempotency/lifecycle.py",

@@ -10,12 +10,12 @@ from django.db import connection
 from orders.models import OrderStatus
 from orders.money import Money
 
-#: Each status, and the statuses it may be entered from. CLOSED to PAID is not here: it
-#: exists only as an approved resolution of a conflict. REFUNDED to PAID is a refund that failed
-#: after it had succeeded; no payment makes that move.
+#: Each status, and the statuses it may be entered from. CLOSED to PAID is a decision about a
+#: conflict; REFUNDED to PAID is a refund that failed after it had succeeded. No payment makes
+#: either move by itself.
 ENTERED_FROM: Final[Mapping[OrderStatus, frozenset[OrderStatus]]] = {
     OrderStatus.WAIT_PAY: frozenset(),
-    OrderStatus.PAID: frozenset({OrderStatus.WAIT_PAY, OrderStatus.REFUNDED}),
+    OrderStatus.PAID: frozenset({OrderStatus.WAIT_PAY, OrderStatus.CLOSED, OrderStatus.REFUNDED}),
     OrderStatus.CLOSED: frozenset({OrderStatus.WAIT_PAY}),
     OrderStatus.REFUNDED: frozenset({OrderStatus.PAID}),
 }
@@ -30,7 +30,18 @@ _ENTER_SQL: Final = """
  RETURNING version
 """
 
-_BY_PAYMENT: Final = ENTERED_FROM[OrderStatus.PAID] - {OrderStatus.REFUNDED}
+_BY_DECISION: Final = ENTERED_FROM[OrderStatus.PAID] - {OrderStatus.REFUNDED}
+_BY_PAYMENT: Final = _BY_DECISION - {OrderStatus.CLOSED}
+# What the order was placed with stays known: a repeat of the call that placed it compares with it.
+_PAY_BY_DECISION_SQL: Final = """
+    UPDATE orders_order
+       SET status = 'PAID', version = version + 1, paid_txn_no = %(txn_no)s, paid_at = %(paid_at)s,
+           placed_minor = CASE WHEN amount_minor = %(accepted)s THEN placed_minor
+                               ELSE amount_minor END,
+           amount_minor = %(accepted)s
+     WHERE id = %(id)s AND status = ANY(%(allowed)s)
+ RETURNING version
+"""
 _SET_REFUNDED_SQL: Final = """
     UPDATE orders_order
        SET refunded_minor = %s, version = version + 1,
@@ -57,6 +68,26 @@ def mark_paid(order_id: int, *, txn_no: str, paid_at: datetime) -> int | None:
     """Move to PAID. Returns the order's new version, or None if its status did not allow it."""
     stamps = {"paid_txn_no": txn_no, "paid_at": paid_at}
     return _enter(OrderStatus.PAID, order_id, stamps, sources=_BY_PAYMENT)
+
+
+def mark_paid_by_decision(
+    order_id: int, *, txn_no: str, paid_at: datetime, accepted_minor: int
+) -> int | None:
+    """Move to PAID, also from CLOSED, with the amount that a person has accepted, in minor units.
+
+    Returns the order's new version, or None if its status did not allow it.
+    """
+    values: dict[str, Any] = {
+        "id": order_id,
+        "txn_no": txn_no,
+        "paid_at": paid_at,
+        "accepted": accepted_minor,
+        "allowed": [str(present) for present in _BY_DECISION],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_PAY_BY_DECISION_SQL, values)
+        row = cursor.fetchone()
+    return None if row is None else int(row[0])
 
 
 def close(order_id: int, *, closed_at: datetime) -> int | None:

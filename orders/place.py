@@ -123,7 +123,7 @@ def _differing(
     order: Order, money: Money, expires_at: datetime | None, payable_through: str
 ) -> tuple[str, ...]:
     same = {
-        "amount": order.money == money,
+        "amount": order.placed_money == money,
         "expires_at": order.expires_at == expires_at,
         "payable_through": order.payable_through == payable_through,
     }

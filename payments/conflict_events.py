@@ -1,11 +1,11 @@
 """What the events of conflicts say."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from orders.events import MerchantCode
 from outbox.event_types import EventType
-from payments.models import ConflictReason, Severity
+from payments.models import ConflictReason, ConflictStatus, DecidedAs, Resolution, Severity
 
 CONFLICT: Final = "conflict"
 
@@ -21,6 +21,26 @@ class ConflictOpenedPayload(TypedDict):
     received: Annotated[Mapping[str, Any], "What was told instead."]
 
 
+class ConflictProposedPayload(TypedDict):
+    """Somebody has proposed how to decide, and another person is asked."""
+
+    conflict_id: str
+    merchant: MerchantCode
+    reason: ConflictReason
+    status: ConflictStatus
+    how: Annotated[Resolution, "What was proposed."]
+
+
+class ConflictReopenedPayload(TypedDict):
+    """The question stands again."""
+
+    conflict_id: str
+    merchant: MerchantCode
+    reason: ConflictReason
+    status: ConflictStatus
+    why: Annotated[str, "In words: a proposal was taken back, or a refund has failed."]
+
+
 class ConflictResolvedPayload(TypedDict):
     """A conflict whose question is answered."""
 
@@ -28,6 +48,10 @@ class ConflictResolvedPayload(TypedDict):
     merchant: MerchantCode
     reason: ConflictReason
     resolution: Annotated[str, "How, in words."]
+    status: NotRequired[ConflictStatus]
+    how: NotRequired[Annotated[str, "FACT where the question answered itself, else the decision."]]
+    decided_as: NotRequired[DecidedAs]
+    refund_no: NotRequired[Annotated[str | None, "Of the refund that resolves it, if one does."]]
 
 
 CONFLICT_OPENED: Final = EventType(
@@ -42,4 +66,16 @@ CONFLICT_RESOLVED: Final = EventType(
     payload=ConflictResolvedPayload,
     when="the question of a conflict is answered",
 )
-EVENT_TYPES: Final = (CONFLICT_OPENED, CONFLICT_RESOLVED)
+CONFLICT_PROPOSED: Final = EventType(
+    name="conflict.proposed",
+    aggregate_type=CONFLICT,
+    payload=ConflictProposedPayload,
+    when="a person has proposed how to decide, and another one must approve",
+)
+CONFLICT_REOPENED: Final = EventType(
+    name="conflict.reopened",
+    aggregate_type=CONFLICT,
+    payload=ConflictReopenedPayload,
+    when="a proposal was taken back, or what was decided did not happen",
+)
+EVENT_TYPES: Final = (CONFLICT_OPENED, CONFLICT_PROPOSED, CONFLICT_REOPENED, CONFLICT_RESOLVED)

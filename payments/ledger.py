@@ -11,11 +11,12 @@ from orders.money import Money
 from payments.models import Disposition
 
 #: Where money may come to stand, and from where. APPLIED to HELD happens only inside the
-#: transaction that wrote the row: the order turned out to be taken. RETURNED is held money that
-#: was refunded, and a refund whose money came back to us.
+#: transaction that wrote the row: the order turned out to be taken. HELD to APPLIED is a decision
+#: about a conflict. RETURNED is held money that was refunded, and a refund whose money came back
+#: to us.
 ENTERED_FROM: Final[Mapping[Disposition, frozenset[Disposition]]] = {
     Disposition.PARKED: frozenset(),
-    Disposition.APPLIED: frozenset({Disposition.PARKED}),
+    Disposition.APPLIED: frozenset({Disposition.PARKED, Disposition.HELD}),
     Disposition.HELD: frozenset({Disposition.PARKED, Disposition.APPLIED, Disposition.RETURNED}),
     Disposition.RETURNED: frozenset({Disposition.HELD, Disposition.APPLIED, Disposition.PARKED}),
 }

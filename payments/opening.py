@@ -7,6 +7,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from audit import chain
+from audit.actors import Actor, command_line
 from orders.models import Merchant
 from payments import key_alarm, vault
 from payments.accounts import stored_key
@@ -26,8 +28,11 @@ def open_account(
     settings: dict[str, Any],
     keys: Sequence[Key],
     confirm: bool | None = None,
+    by: Actor | None = None,
 ) -> ProviderAccount:
     """Create an account with its keys; `confirm` None leaves it to the provider's default.
+
+    `by` None: whoever runs this program.
 
     Raises Misconfigured if the provider refuses the settings or the keys, or a name could
     not be called; IntegrityError if the endpoint or the account exists already.
@@ -50,11 +55,26 @@ def open_account(
     _save(account)
     for key in keys:
         _save(_row(account, key))
+    chain.record(
+        by=by or command_line(),
+        action="account.opened",
+        object_type="account",
+        object_id=account.endpoint,
+        after={
+            "merchant": merchant.code,
+            "account_no": account_no,
+            "live": live,
+            "confirm": confirm,
+            "keys": [_named(key) for key in keys],
+        },
+    )
     return account
 
 
 @transaction.atomic(durable=True)
-def add_key(account: ProviderAccount, key: Key, *, now: datetime) -> AccountKey:
+def add_key(
+    account: ProviderAccount, key: Key, *, now: datetime, by: Actor | None = None
+) -> AccountKey:
     """Give an account one more key, so that secrets can be rotated without a gap.
 
     What was asked about a key of this id, because callbacks named it, is answered by it.
@@ -75,18 +95,70 @@ def add_key(account: ProviderAccount, key: Key, *, now: datetime) -> AccountKey:
     added = _row(account, key)
     _save(added)
     key_alarm.answered(account, key.key_id, now=now)
+    chain.record(
+        by=by or command_line(),
+        action="key.added",
+        object_type="account",
+        object_id=account.endpoint,
+        after={"key": _named(key), "not_before": key.not_before, "not_after": key.not_after},
+    )
     return added
 
 
 @transaction.atomic(durable=True)
-def set_confirm(account: ProviderAccount, confirm: bool | None) -> None:  # noqa: FBT001
+def retire_key(
+    account: ProviderAccount,
+    key_id: str,
+    *,
+    purpose: str = "",
+    not_after: datetime,
+    by: Actor | None = None,
+) -> int:
+    """End the validity of the account's keys of that name; how many there are."""
+    keys = account.keys.filter(key_id=key_id)
+    if purpose:
+        keys = keys.filter(purpose=purpose)
+    ends = list(keys.values_list("not_after", flat=True))
+    if keys.update(not_after=not_after):
+        chain.record(
+            by=by or command_line(),
+            action="key.retired",
+            object_type="account",
+            object_id=account.endpoint,
+            before={"key": f"{purpose or 'any'}:{key_id}", "not_after": ends},
+            after={"not_after": not_after},
+        )
+    return len(ends)
+
+
+@transaction.atomic(durable=True)
+def set_confirm(
+    account: ProviderAccount,
+    confirm: bool | None,  # noqa: FBT001
+    *,
+    by: Actor | None = None,
+) -> None:
     """Say anew whether payments wait for the provider's API; None is the provider's default.
 
     Raises Misconfigured where nothing is signed, so that they must wait.
     """
     _check_confirm(_known(account.provider), account.provider, confirm)
+    before = {"confirm": account.confirm}
     account.confirm = confirm
     account.save(update_fields=["confirm"])
+    chain.record(
+        by=by or command_line(),
+        action="account.changed",
+        object_type="account",
+        object_id=account.endpoint,
+        before=before,
+        after={"confirm": confirm},
+    )
+
+
+def _named(key: Key) -> str:
+    """A key without what is secret in it."""
+    return f"{key.purpose}:{key.key_id}"
 
 
 def _known(provider_name: str) -> Provider:

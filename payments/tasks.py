@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from orders.expiry import expire_due
 from payments import asking, confirmations, polling, unanswered
+from payments.conflicts.follow_up import follow_up
+from payments.policies.apply import apply_policies
 from payments.refunds import access, carry_out, recover
 from payments.refunds import sweep as refunds_sweep
 from payments.sweep import sweep
@@ -41,6 +43,16 @@ def recover_refunds(**_later: Any) -> None:
     """Ask about the refunds whose answer was lost or comes later."""
     clients = access.clients(timezone.now)
     _log("refunds asked about", recover.recover(clients, now=timezone.now()))
+
+
+@shared_task(name="payments.decide_conflicts")
+def decide_conflicts(**_later: Any) -> None:
+    """Let policies decide what they may, and ask again where a decided refund has failed."""
+    now = timezone.now()
+    decided = apply_policies(client_for=access.clients(timezone.now), now=now)
+    reopened, ended = follow_up(now=now)
+    if decided or reopened or ended:
+        log.info("conflicts swept", by_policy=decided, reopened=reopened, proposals_ended=ended)
 
 
 @shared_task(name="payments.poll")

@@ -9,7 +9,7 @@ TABLES = (
     *("orders_merchant", "orders_apikey", "orders_order"),
     *("payments_provideraccount", "payments_accountkey"),
     *("payments_delivery", "payments_providertransaction", "payments_conflict"),
-    *("payments_refund", "payments_confirmation"),
+    *("payments_refund", "payments_confirmation", "payments_proposal", "payments_conflictpolicy"),
     "outbox_event",
 )
 

@@ -66,6 +66,9 @@ _VIEWS_SQL: Final = """
     ),
     transactions_told AS (
     SELECT t.id, t.kind, t.disposition, count(d.id) AS told,
+           (SELECT count(*) FROM payments_conflict c
+             WHERE c.transaction_id = t.id AND c.status = 'RESOLVED'
+               AND c.decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'MATCH')) AS accepted,
            count(d.id) FILTER (WHERE d.outcome = 'APPLIED' AND d.kind = 'PAID') AS applied,
            count(d.id) FILTER (WHERE d.outcome = 'PARKED') AS parked,
            count(d.id) FILTER (WHERE d.outcome = 'APPLIED' OR d.outcome = 'PARKED'
@@ -90,8 +93,11 @@ CHECKS: Final[Mapping[str, str]] = {
     "what is applied is what the order asks for": """
         SELECT t.id FROM payments_providertransaction t JOIN orders_order o ON o.id = t.order_id
          WHERE t.disposition = 'APPLIED' AND t.kind = 'PAYMENT'
-           AND (t.merchant_id, t.order_no, t.amount_minor, t.currency, t.txn_no, t.occurred_at)
-            <> (o.merchant_id, o.order_no, o.amount_minor, o.currency, o.paid_txn_no, o.paid_at)""",
+           AND ((t.merchant_id, t.amount_minor, t.currency, t.txn_no, t.occurred_at)
+             <> (o.merchant_id, o.amount_minor, o.currency, o.paid_txn_no, o.paid_at)
+             OR t.order_no <> o.order_no AND NOT EXISTS (
+                SELECT FROM payments_conflict c
+                 WHERE c.transaction_id = t.id AND c.decision = 'MATCH'))""",
     "only a payment that is applied has an order": """
         SELECT id FROM payments_providertransaction
          WHERE (kind = 'PAYMENT' AND disposition = 'APPLIED') <> (order_id IS NOT NULL)""",
@@ -178,7 +184,7 @@ CHECKS: Final[Mapping[str, str]] = {
     "each transaction was delivered, decided, and applied at most once": """
         SELECT id FROM transactions_told t
          WHERE decided = 0 OR applied > 1
-            OR disposition = 'APPLIED' AND applied + parked = 0
+            OR disposition = 'APPLIED' AND applied + parked + accepted = 0
             OR disposition <> 'APPLIED' AND applied > 0
             OR disposition = 'PARKED' AND parked <> 1""",
     "money that is held asks a person": """
@@ -196,6 +202,31 @@ CHECKS: Final[Mapping[str, str]] = {
                WHEN 'PARKED' THEN d.transaction_id IS NULL
                WHEN 'DUPLICATE' THEN d.transaction_id IS NULL
                ELSE d.transaction_id IS NOT NULL END""",
+    "only a decision opens a closed order again, or takes another amount": """
+        SELECT o.id FROM orders_order o
+         WHERE o.status IN ('PAID', 'REFUNDED')
+           AND (o.closed_at IS NOT NULL OR o.placed_minor IS NOT NULL)
+           AND NOT EXISTS (
+               SELECT FROM payments_conflict c
+                 JOIN payments_providertransaction t ON t.id = c.transaction_id
+                WHERE t.order_id = o.id AND c.status = 'RESOLVED'
+                  AND c.decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'MATCH'))""",
+    "a payment is decided about once": """
+        SELECT transaction_id FROM payments_conflict
+         WHERE decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'MATCH')
+      GROUP BY transaction_id HAVING count(*) > 1""",
+    "a decision that needs two has an approved proposal of another": """
+        SELECT c.id FROM payments_conflict c
+         WHERE c.needs_two AND NOT EXISTS (
+               SELECT FROM payments_proposal p
+                WHERE p.conflict_id = c.id AND p.status = 'APPROVED'
+                  AND (p.resolution, p.proposed_by_id, p.decided_by_id)
+                    = (c.decision, c.proposed_by_id, c.decided_by_id))""",
+    "a conflict waits for a second person if and only if a proposal does": """
+        SELECT c.id FROM payments_conflict c
+         WHERE (c.status = 'PROPOSED') AND NOT EXISTS (
+               SELECT FROM payments_proposal p
+                WHERE p.conflict_id = c.id AND p.status = 'PENDING')""",
     "a batch is stored whole, its bytes once": """
         SELECT min(id) FROM payments_delivery GROUP BY batch_id
         HAVING count(*) <> max(item_no) + 1 OR count(body) <> 1""",

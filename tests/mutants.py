@@ -30,6 +30,8 @@ _DURABLE = "@transaction.atomic(durable=True)\n"
 
 RECEIVING = "tests/payments/test_receive.py"
 PARKING = "tests/payments/test_parked.py"
+DECIDING = "tests/payments/conflicts/test_resolve.py"
+TWO_PEOPLE = "tests/payments/conflicts/test_four_eyes.py"
 RACES = "tests/concurrency/test_payments.py"
 DUELS = "tests/concurrency/test_interleavings.py"
 KILLS = "tests/concurrency/test_kills.py"
@@ -120,8 +122,8 @@ MUTANTS: Final = (
     _mutant(
         "a closed order can be paid",
         "orders/lifecycle.py",
-        "OrderStatus.PAID: frozenset({OrderStatus.WAIT_PAY, OrderStatus.REFUNDED}),",
-        "OrderStatus.PAID: frozenset(set(OrderStatus) - {OrderStatus.PAID}),",
+        "_BY_PAYMENT: Final = _BY_DECISION - {OrderStatus.CLOSED}",
+        "_BY_PAYMENT: Final = _BY_DECISION",
         *(RECEIVING, "-k", "closed"),
     ),
     _mutant(
@@ -260,16 +262,58 @@ MUTANTS: Final = (
     ),
     _mutant(
         "a conflict is opened and not told",
-        "payments/conflicts.py",
-        "    _tell(CONFLICT_OPENED,",
-        "    lambda: _tell(CONFLICT_OPENED,",
+        "payments/conflicts/open.py",
+        "    lifecycle.tell(CONFLICT_OPENED,",
+        "    lambda: lifecycle.tell(CONFLICT_OPENED,",
         RECEIVING,
+    ),
+    _mutant(
+        "a decision is taken on what has moved",
+        "payments/conflicts/checking.py",
+        "    if changes:",
+        "    if not changes and False:",
+        *(DECIDING, "-k", "opened_before"),
+    ),
+    _mutant(
+        "an approval is carried out on what has moved",
+        "payments/conflicts/four_eyes.py",
+        "    if changes:",
+        "    if not changes and False:",
+        *(TWO_PEOPLE, "-k", "moved"),
+    ),
+    _mutant(
+        "an approval is not bound to what was proposed",
+        "payments/conflicts/four_eyes.py",
+        "if digest != proposal.digest or proposal.digest != proposals.digest_of(proposal):",
+        "if digest != proposal.digest:",
+        *(TWO_PEOPLE, "-k", "bound"),
+    ),
+    _mutant(
+        "one person decides about any amount",
+        "payments/conflicts/resolve.py",
+        "choice.amount_minor > limit",
+        "choice.amount_minor > limit + 1",
+        *(TWO_PEOPLE, "-k", "one_decides"),
+    ),
+    _mutant(
+        "money that waits is refunded and goes on waiting",
+        "payments/conflicts/effects.py",
+        "if money.disposition == Disposition.PARKED:",
+        "if False:",
+        *(DECIDING, "-k", "waits_no_more"),
+    ),
+    _mutant(
+        "entries are chained without a lock",
+        "audit/chain.py",
+        'cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])',
+        'cursor.execute("SELECT %s::bigint", [LOCK])',
+        *("tests/audit/test_chain.py", "-k", "many_who_write"),
     ),
     _mutant(
         "a paid order is told twice",
         "orders/paying.py",
         "    events.tell(\n        OrderStatus.PAID,",
-        "    told = {'order_no': order.order_no, 'money': order.money, 'txn_no': txn_no}\n"
+        "    told = {'order_no': order_no, 'money': money, 'txn_no': txn_no}\n"
         "    times = {'version': version + 1, 'at': paid_at, 'now': now}\n"
         "    events.tell(OrderStatus.PAID, merchant_code=merchant_code, **told, **times)\n"
         "    events.tell(\n        OrderStatus.PAID,",

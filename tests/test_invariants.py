@@ -80,6 +80,28 @@ BREAKS = {
         UPDATE payments_conflict SET transaction_id = NULL""",
     "a delivery has the evidence of its outcome": """
         UPDATE payments_delivery SET transaction_id = NULL WHERE outcome = 'DUPLICATE'""",
+    "only a decision opens a closed order again, or takes another amount": """
+        UPDATE orders_order SET closed_at = created_at WHERE order_no = 'paid'""",
+    "a payment is decided about once": """
+        UPDATE payments_conflict
+           SET status = 'RESOLVED', resolved_at = opened_at, decision = 'MATCH';
+        INSERT INTO payments_conflict
+               (merchant_id, reason, subject, severity, transaction_id, expected, received,
+                status, opened_at, due_at, resolved_at, resolution, decision, version)
+        SELECT merchant_id, 'LATE_PAYMENT', subject, severity, transaction_id, expected, received,
+               status, opened_at, due_at, resolved_at, resolution, decision, version
+          FROM payments_conflict""",
+    "a decision that needs two has an approved proposal of another": """
+        INSERT INTO auth_user (username, password, first_name, last_name, email, is_superuser,
+                               is_staff, is_active, date_joined)
+        SELECT name, '', '', '', '', false, false, true, now()
+          FROM unnest(ARRAY['a', 'b']) AS name;
+        UPDATE payments_conflict
+           SET needs_two = true, decided_as = 'PERSON',
+               proposed_by_id = (SELECT min(id) FROM auth_user),
+               decided_by_id = (SELECT max(id) FROM auth_user)""",
+    "a conflict waits for a second person if and only if a proposal does": """
+        UPDATE payments_conflict SET status = 'PROPOSED'""",
     "a batch is stored whole, its bytes once": """
         UPDATE payments_delivery SET item_no = 1 WHERE outcome = 'DUPLICATE'""",
     "nothing belongs to two merchants": """

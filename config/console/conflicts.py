@@ -13,7 +13,8 @@ from django.utils.safestring import SafeString
 from config.console import cells, colours, filters, related, text, two_sides
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
-from config.console.undecided import UNDECIDED, DecidedFilter
+from config.console.undecided import DecidedFilter
+from payments.conflicts.lifecycle import UNDECIDED
 from payments.models import Conflict, Delivery, ProviderTransaction
 
 

@@ -8,12 +8,13 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from config.console import cells
+from config.console.audited import Audited
 from config.console.screens import ReadOnlyScreen
 from orders.models import ApiKey, Merchant
 
 
 @admin.register(Merchant)
-class MerchantScreen(ReadOnlyScreen):
+class MerchantScreen(Audited, ReadOnlyScreen):
     """The one screen that changes something: a merchant's name, and whether it is active."""
 
     list_display = ("code", "shown_name", "active", "created_at")
@@ -22,6 +23,10 @@ class MerchantScreen(ReadOnlyScreen):
     ordering = ("code",)
     fields = ("code", "name", "active", "created_at")
     readonly_fields = ("code", "created_at")
+
+    def state(self, row: Merchant) -> dict[str, Any]:
+        """What may be changed of it."""
+        return {"code": row.code, "name": row.name, "active": row.active}
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
         """A superuser: whoever deactivates a merchant stops its money."""

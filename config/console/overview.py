@@ -10,8 +10,8 @@ from django.urls import reverse
 from config.console import related
 from config.console.cells import Section
 from config.console.screens import ROWS_COUNTED_MAX
-from config.console.undecided import UNDECIDED
 from outbox.models import Dispatch
+from payments.conflicts.lifecycle import UNDECIDED
 from payments.models import Conflict, Delivery, Disposition, ProviderTransaction
 
 

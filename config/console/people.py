@@ -7,6 +7,8 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from config.console.audited import Audited
+
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
 
@@ -22,14 +24,32 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class UserScreen(_Users, _Screen):
+class UserScreen(Audited, _Users, _Screen):
     """Who may enter the console."""
 
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
+    def state(self, row: User) -> dict[str, Any]:
+        """What he may; neither his password nor his address."""
+        return {
+            "username": row.username,
+            "active": row.is_active,
+            "staff": row.is_staff,
+            "superuser": row.is_superuser,
+            "groups": sorted(row.groups.values_list("name", flat=True)),
+            "permissions": sorted(row.user_permissions.values_list("codename", flat=True)),
+        }
+
 
 @admin.register(Group)
-class GroupScreen(GroupAdmin, _Screen):
+class GroupScreen(Audited, GroupAdmin, _Screen):
     """What those who do the same work may see."""
+
+    def state(self, row: Group) -> dict[str, Any]:
+        """What its members may."""
+        return {
+            "name": row.name,
+            "permissions": sorted(row.permissions.values_list("codename", flat=True)),
+        }

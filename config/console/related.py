@@ -7,8 +7,8 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from config.console import cells, colours
-from orders.money import Money, NotMoney
 from outbox.models import Event
+from payments.conflicts import facts
 from payments.models import Conflict, Delivery, ProviderTransaction
 
 #: How many related rows a page shows.
@@ -17,10 +17,7 @@ ROWS_MAX: Final = 20
 
 def money(amount_minor: int, currency: str) -> str:
     """An amount in major units; in minor ones if its currency is in use no more."""
-    try:
-        return str(Money(amount_minor, currency))
-    except NotMoney:
-        return f"{amount_minor} minor units of {currency}"
+    return facts.shown(amount_minor, currency)
 
 
 def transactions(rows: QuerySet[ProviderTransaction], *, more: str = "") -> SafeString:

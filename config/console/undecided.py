@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import RadioFilter
 
-from payments.models import Conflict, ConflictStatus
+from payments.conflicts.lifecycle import UNDECIDED
+from payments.models import Conflict
 
-UNDECIDED: Final = (ConflictStatus.OPEN, ConflictStatus.PROPOSED)
 _TO_DECIDE: Final = "undecided"
 _DECIDED: Final = "decided"
 

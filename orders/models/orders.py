@@ -94,7 +94,8 @@ class Order(models.Model):
 
     `version` counts its moves; it is also the `seq` of the event that tells the move.
     `payable_through` limits the order to one callback endpoint ("stripe/main"); empty means
-    any account of its merchant.
+    any account of its merchant. `placed_minor` is what it was placed with, where a person has
+    accepted another amount since.
     """
 
     # The two indexes below begin with the merchant: one of its own would only cost writes.
@@ -110,6 +111,7 @@ class Order(models.Model):
     paid_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
+    placed_minor = models.BigIntegerField(null=True, blank=True, editable=False)
     refunded_minor = models.BigIntegerField(default=0)
     version = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
@@ -147,6 +149,11 @@ class Order(models.Model):
                 name="order_paid_stamps_iff_paid",
             ),
             models.CheckConstraint(
+                condition=Q(placed_minor__isnull=True)
+                | Q(status__in=PAID_STATUSES, placed_minor__gt=0),
+                name="order_other_amount_was_accepted",
+            ),
+            models.CheckConstraint(
                 condition=~Q(status=OrderStatus.CLOSED) | Q(closed_at__isnull=False),
                 name="order_closed_has_closed_at",
             ),
@@ -177,3 +184,8 @@ class Order(models.Model):
     def money(self) -> Money:
         """What is owed."""
         return Money(self.amount_minor, self.currency)
+
+    @property
+    def placed_money(self) -> Money:
+        """What was owed when the order was placed."""
+        return Money(self.placed_minor or self.amount_minor, self.currency)

@@ -46,7 +46,7 @@ class NewRefundSerializer(StrictSerializer):
 class RefundSerializer(serializers.ModelSerializer[Refund]):
     """A refund as it stands."""
 
-    order_no = serializers.CharField(source="payment.order_no")
+    order_no = serializers.CharField()
     amount = AmountSerializer(source="money")
     payment = serializers.CharField(source="payment.txn_no")
     provider_refund_no = serializers.SerializerMethodField()

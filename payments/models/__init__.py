@@ -2,26 +2,43 @@
 
 from payments.models.accounts import AccountKey, ProviderAccount, UnknownKeySighting
 from payments.models.confirmations import Confirmation, ConfirmationStatus, Inquiry
-from payments.models.conflicts import Conflict, ConflictReason, ConflictStatus, Severity
+from payments.models.conflicts import (
+    WHY_LENGTH_MAX,
+    Conflict,
+    ConflictReason,
+    ConflictStatus,
+    DecidedAs,
+    Resolution,
+    Severity,
+)
 from payments.models.deliveries import Delivery
 from payments.models.ledger import Disposition, ProviderTransaction, TransactionKind
+from payments.models.policies import ConflictPolicy, PolicyStatus
+from payments.models.proposals import Proposal, ProposalStatus
 from payments.models.refunds import REASON_LENGTH_MAX, Refund, RefundStatus
 
 __all__ = [
     "REASON_LENGTH_MAX",
+    "WHY_LENGTH_MAX",
     "AccountKey",
     "Confirmation",
     "ConfirmationStatus",
     "Conflict",
+    "ConflictPolicy",
     "ConflictReason",
     "ConflictStatus",
+    "DecidedAs",
     "Delivery",
     "Disposition",
     "Inquiry",
+    "PolicyStatus",
+    "Proposal",
+    "ProposalStatus",
     "ProviderAccount",
     "ProviderTransaction",
     "Refund",
     "RefundStatus",
+    "Resolution",
     "Severity",
     "TransactionKind",
     "UnknownKeySighting",

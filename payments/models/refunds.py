@@ -133,6 +133,11 @@ class Refund(models.Model):
         return self.refund_no
 
     @property
+    def order_no(self) -> str:
+        """The order that its payment has paid; else the one that the payment named."""
+        return self.order.order_no if self.order is not None else self.payment.order_no
+
+    @property
     def money(self) -> Money:
         """What goes back."""
         return Money(self.amount_minor, self.currency)

@@ -75,7 +75,7 @@ def tell_refund(kind: str, refund: Refund, payment: ProviderTransaction, *, now:
     payload = RefundPayload(
         refund_no=refund.refund_no,
         merchant=payment.merchant.code,
-        order_no=payment.order_no or None,
+        order_no=refund.order_no or None,
         payment=payment.txn_no,
         account=payment.account.endpoint,
         status=RefundStatus(refund.status),

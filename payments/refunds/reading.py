@@ -1,12 +1,14 @@
 """Read refunds, for the merchant whose they are."""
 
+from django.db.models import Q
+
 from orders.models import Merchant
 from payments.models import Refund
 
 
 def find(merchant: Merchant, refund_no: str) -> Refund | None:
     """The merchant's refund of that number, with its payment."""
-    refunds = Refund.objects.select_related("payment")
+    refunds = Refund.objects.select_related("payment", "order")
     return refunds.filter(merchant=merchant, refund_no=refund_no).first()
 
 
@@ -17,8 +19,8 @@ def of_order(
 
     `before` is a refund's number; a page begins where the last one ended, whatever was added.
     """
-    refunds = Refund.objects.select_related("payment").filter(
-        merchant=merchant, payment__order_no=order_no
+    refunds = Refund.objects.select_related("payment", "order").filter(
+        Q(order__order_no=order_no) | Q(order=None, payment__order_no=order_no), merchant=merchant
     )
     if before is not None:
         last = refunds.filter(refund_no=before).values("pk")

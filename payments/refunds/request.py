@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from django.db import connection, transaction
+from django.db.models import Q
 
 from orders.models import Merchant, Order
 from orders.money import Money
@@ -111,6 +112,35 @@ def enter(
     if order is None:
         raise NoSuchOrder(asked.order_no)
     payment = room.lock(_payment_id(merchant, order, asked))
+    return _enter(payment, asked, now=now, client_for=client_for)
+
+
+def give_back(
+    payment: ProviderTransaction,
+    *,
+    refund_no: str,
+    reason: str,
+    now: datetime,
+    client_for: ClientFor = _any_client,
+) -> Requested:
+    """As `enter`, for all that is left of a payment that the caller holds, with or without order.
+
+    Raises NotRefundable, RefundNoNotTaken, RefundExceeds, and RefundExists.
+    """
+    asked = Asked(
+        order_no=payment.order_no,
+        refund_no=refund_no,
+        money=None,
+        reason=reason,
+        payment=payment.txn_no,
+    )
+    return _enter(payment, asked, now=now, client_for=client_for)
+
+
+def _enter(
+    payment: ProviderTransaction, asked: Asked, *, now: datetime, client_for: ClientFor
+) -> Requested:
+    merchant = payment.merchant
     known = _find(merchant, asked.refund_no)
     if known is not None:  # Asked for by whoever held the payment until now: its room is taken.
         return _repeated(known, asked)
@@ -120,7 +150,7 @@ def enter(
     if not way.refund_no.allows(asked.refund_no):
         raise RefundNoNotTaken(payment.account.endpoint, way.refund_no)
     money = _money(payment, asked)
-    refund_id = _insert(payment, order, asked, money, now=now)
+    refund_id = _insert(payment, asked, money, now=now)
     if refund_id is None:
         found = _find(merchant, asked.refund_no)
         assert found is not None  # noqa: S101 - the insert has waited for its commit
@@ -141,7 +171,7 @@ def _repeated(refund: Refund, asked: Asked) -> Requested:
     given = None if asked.money is None else asked.money.amount_minor
     currency = refund.currency if asked.money is None else asked.money.currency
     same = {
-        "order_no": refund.payment.order_no == asked.order_no,
+        "order_no": refund.order_no == asked.order_no,
         "amount": (refund.asked_minor, refund.currency) == (given, currency),
         "payment": asked.payment in ("", refund.payment.txn_no),
         "reason": refund.reason == asked.reason,
@@ -153,8 +183,11 @@ def _repeated(refund: Refund, asked: Asked) -> Requested:
 
 
 def _payment_id(merchant: Merchant, order: Order, asked: Asked) -> int:
+    # Those it was paid with or that name it; a payment may have been matched to another order.
     payments = ProviderTransaction.objects.filter(
-        merchant=merchant, kind=TransactionKind.PAYMENT, order_no=order.order_no
+        Q(order=order) | Q(order=None, order_no=order.order_no),
+        merchant=merchant,
+        kind=TransactionKind.PAYMENT,
     )
     if asked.payment:
         found = payments.filter(txn_no=asked.payment)
@@ -184,7 +217,7 @@ def _left(payment: ProviderTransaction) -> Money:
 
 
 def _insert(
-    payment: ProviderTransaction, order: Order, asked: Asked, money: Money, *, now: datetime
+    payment: ProviderTransaction, asked: Asked, money: Money, *, now: datetime
 ) -> int | None:
     given = None if asked.money is None else asked.money.amount_minor
     with connection.cursor() as cursor:
@@ -192,7 +225,7 @@ def _insert(
             _INSERT_SQL,
             [
                 *(payment.merchant_id, payment.account_id, payment.pk),
-                order.pk if payment.order_id == order.pk else None,
+                payment.order_id,
                 *(asked.refund_no, money.amount_minor, given, money.currency, asked.reason),
                 now,
             ],

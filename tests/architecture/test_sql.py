@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PACKAGES = ("config", "payments", "orders", "idempotency", "outbox")
+PACKAGES = ("config", "payments", "orders", "idempotency", "outbox", "audit")
 #: What deletes on purpose.
 DELETES = {
     # Final answers to keys that nobody sends any more.

@@ -25,11 +25,36 @@ def test_every_pair_of_statuses_obeys_the_table(present: OrderStatus, target: Or
     version = MOVES[target](order)
 
     order.refresh_from_db()
-    # A refund that fails late makes an order PAID again; a payment never does.
-    allowed = present in ENTERED_FROM[target] and present != OrderStatus.REFUNDED
+    # A refund that fails late makes an order PAID again, and a decision opens a closed one; a
+    # payment by itself does neither.
+    unpayable = target is OrderStatus.PAID and present is not OrderStatus.WAIT_PAY
+    allowed = present in ENTERED_FROM[target] and not unpayable
     assert version == (4 if allowed else None)
     assert order.status == (target if allowed else present)
     assert order.version == (4 if allowed else 3)
+
+
+@pytest.mark.parametrize("accepted_minor", [1099, 1000])
+@pytest.mark.parametrize("present", list(OrderStatus))
+def test_a_decision_pays_what_waits_or_is_closed_and_nothing_else(
+    present: OrderStatus, accepted_minor: int
+) -> None:
+    order = order_in(present, version=3)
+    assert order.amount_minor == 1099
+
+    version = lifecycle.mark_paid_by_decision(
+        order.pk, txn_no="txn-2", paid_at=NOW, accepted_minor=accepted_minor
+    )
+
+    order.refresh_from_db()
+    if present not in (OrderStatus.WAIT_PAY, OrderStatus.CLOSED):
+        assert (version, order.status, order.version) == (None, present, 3)
+        assert (order.amount_minor, order.placed_minor) == (1099, None)
+        return
+    assert (version, order.status, order.paid_txn_no) == (4, "PAID", "txn-2")
+    assert order.amount_minor == accepted_minor
+    assert order.placed_minor == (None if accepted_minor == 1099 else 1099)
+    assert order.placed_money.amount_minor == 1099
 
 
 def test_the_table_knows_every_status() -> None:

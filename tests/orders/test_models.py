@@ -43,6 +43,9 @@ REFUSED: list[tuple[OrderStatus, dict[str, Any], str]] = [
     (C, {"paid_txn_no": "txn-1"}, "order_paid_stamps_iff_paid"),
     (C, {"closed_at": None}, "order_closed_has_closed_at"),
     (W, {"closed_at": NOW}, "order_waiting_was_not_closed"),
+    (W, {"placed_minor": 1200}, "order_other_amount_was_accepted"),
+    (C, {"placed_minor": 1200}, "order_other_amount_was_accepted"),
+    (P, {"placed_minor": 0}, "order_other_amount_was_accepted"),
     (W, {"version": -1}, "orders_order_version_check"),
 ]
 

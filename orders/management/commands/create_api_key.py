@@ -4,7 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
+from audit import chain
+from audit.actors import command_line
 from orders import api_keys
 from orders.models import LABEL_LENGTH_MAX, Merchant
 
@@ -26,7 +29,15 @@ class Command(BaseCommand):
             raise CommandError(f"There is no merchant {merchant!r}: manage.py create_merchant")
         if len(label) > LABEL_LENGTH_MAX:
             raise CommandError(f"A label has at most {LABEL_LENGTH_MAX} characters.")
-        key, token = api_keys.create(merchant=owner, label=label)
+        with transaction.atomic(durable=True):
+            key, token = api_keys.create(merchant=owner, label=label)
+            chain.record(
+                by=command_line(),
+                action="api_key.created",
+                object_type="api_key",
+                object_id=key.prefix,
+                after={"merchant": merchant, "label": label},
+            )
         self.stdout.write(token)
         self.stderr.write(
             "Keep it now: only its digest is stored. "

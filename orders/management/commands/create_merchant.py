@@ -5,7 +5,10 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
+from audit import chain
+from audit.actors import command_line
 from orders.models import Merchant
 
 
@@ -26,5 +29,13 @@ class Command(BaseCommand):
             merchant.full_clean()
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from error
-        merchant.save()
+        with transaction.atomic(durable=True):
+            merchant.save()
+            chain.record(
+                by=command_line(),
+                action="merchant.added",
+                object_type="merchant",
+                object_id=merchant.pk,
+                after={"code": code, "name": merchant.name},
+            )
         self.stdout.write(f"Merchant {code} created. Next: manage.py create_api_key {code}")

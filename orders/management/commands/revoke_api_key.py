@@ -4,8 +4,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
+from audit import chain
+from audit.actors import command_line
 from orders import api_keys
 
 
@@ -21,7 +24,15 @@ class Command(BaseCommand):
     def handle(self, *, prefix: str, **_: Any) -> None:
         """Revoke it, or say that there is none."""
         try:
-            revoked = api_keys.revoke(prefix=prefix, now=timezone.now())
+            with transaction.atomic(durable=True):
+                revoked = api_keys.revoke(prefix=prefix, now=timezone.now())
+                chain.record(
+                    by=command_line(),
+                    action="api_key.revoked",
+                    object_type="api_key",
+                    object_id=prefix,
+                    after={"was_alive": revoked},
+                )
         except api_keys.NoSuchKey as error:
             raise CommandError(f"There is no API key with the prefix {prefix!r}.") from error
         state = "revoked" if revoked else "was revoked before"

@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 
 from payments.management.key_arguments import add_material_arguments, one_key
 from payments.models import ProviderAccount
-from payments.opening import add_key
+from payments.opening import add_key, retire_key
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.port import Misconfigured
 from payments.vault import Undecryptable
@@ -67,10 +67,8 @@ class Command(BaseCommand):
         end = options["not_after"]
         if end is None or end.tzinfo is None:
             raise CommandError("--retire needs --not-after with a zone: 2026-12-07T00:00:00Z")
-        keys = account.keys.filter(key_id=options["retire"])
-        if options["purpose"]:
-            keys = keys.filter(purpose=options["purpose"])
-        if not keys.update(not_after=end):
+        key_id, purpose = options["retire"], options["purpose"] or ""
+        if not retire_key(account, key_id, purpose=purpose, not_after=end):
             raise CommandError(f"{account} has no key {options['retire']!r}.")
         self.stdout.write(f"Key {options['retire']} of {account} ends at {end.isoformat()}.")
         others = account.keys.exclude(key_id=options["retire"]).filter(not_after=None)

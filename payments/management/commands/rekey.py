@@ -8,6 +8,8 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from audit import chain
+from audit.actors import command_line
 from outbox.webhooks import secrets
 from payments import vault
 from payments.models import AccountKey
@@ -38,4 +40,11 @@ class Command(BaseCommand):
             count += secrets.reseal_all()
         except vault.Undecryptable as error:
             raise CommandError(f"A secret of a webhook endpoint: {error}") from error
+        chain.record(
+            by=command_line(),
+            action="keys.resealed",
+            object_type="vault",
+            object_id="all",
+            after={"keys": count},
+        )
         self.stdout.write(f"{count} keys are encrypted with the newest vault key.")

@@ -1,4 +1,4 @@
-"""Conflicts: cases that no rule may decide, handed to a person with both sides of the story."""
+"""Open a conflict: a case that no rule may decide, with both sides of the story."""
 
 import json
 from collections.abc import Mapping
@@ -8,15 +8,9 @@ from typing import Any, Final
 
 from django.db import connection
 
-from outbox.event_types import EventType
-from outbox.events import emit
-from payments.conflict_events import (
-    CONFLICT_OPENED,
-    CONFLICT_RESOLVED,
-    ConflictOpenedPayload,
-    ConflictResolvedPayload,
-)
-from payments.models import ConflictReason, ConflictStatus, Severity
+from payments.conflict_events import CONFLICT_OPENED, ConflictOpenedPayload
+from payments.conflicts import lifecycle
+from payments.models import ConflictReason, Severity
 
 #: How loudly each reason asks, and so how soon a person should have answered.
 SEVERITY: Final[Mapping[ConflictReason, Severity]] = {
@@ -41,14 +35,6 @@ DUE_IN: Final[Mapping[Severity, timedelta]] = {
     Severity.TICKET: timedelta(days=1),
 }
 
-#: Each status, and the statuses it may be entered from.
-ENTERED_FROM: Final[Mapping[ConflictStatus, frozenset[ConflictStatus]]] = {
-    ConflictStatus.OPEN: frozenset({ConflictStatus.PROPOSED}),
-    ConflictStatus.PROPOSED: frozenset({ConflictStatus.OPEN}),
-    ConflictStatus.RESOLVED: frozenset({ConflictStatus.OPEN, ConflictStatus.PROPOSED}),
-    ConflictStatus.DISMISSED: frozenset({ConflictStatus.OPEN}),
-}
-
 _OPEN_SQL: Final = """
     INSERT INTO payments_conflict
            (merchant_id, reason, subject, severity, order_id, transaction_id, delivery_id,
@@ -56,12 +42,6 @@ _OPEN_SQL: Final = """
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, 'OPEN', %s, %s, '', 1)
         ON CONFLICT (reason, subject) DO NOTHING
  RETURNING id
-"""
-_ANSWERED_SQL: Final = """
-    UPDATE payments_conflict
-       SET status = 'RESOLVED', resolved_at = %s, resolution = %s, version = version + 1
-     WHERE reason = %s AND subject = %s AND status = ANY(%s)
- RETURNING id, version
 """
 
 
@@ -112,37 +92,5 @@ def open_conflict(case: Case, *, merchant_id: int, merchant_code: str, now: date
         expected=case.expected,
         received=case.received,
     )
-    _tell(CONFLICT_OPENED, conflict_id=row[0], seq=1, payload=payload, now=now)
+    lifecycle.tell(CONFLICT_OPENED, row[0], seq=1, payload=payload, now=now)
     return int(row[0])
-
-
-def answered_by_fact(
-    reason: ConflictReason, subject: str, *, resolution: str, merchant_code: str, now: datetime
-) -> None:
-    """Resolve a conflict whose question has answered itself, if it is still undecided."""
-    undecided = [str(status) for status in ENTERED_FROM[ConflictStatus.RESOLVED]]
-    with connection.cursor() as cursor:
-        cursor.execute(_ANSWERED_SQL, [now, resolution, reason, subject, undecided])
-        row = cursor.fetchone()
-    if row is not None:
-        conflict_id, version = row
-        payload = ConflictResolvedPayload(
-            conflict_id=str(conflict_id),
-            merchant=merchant_code,
-            reason=reason,
-            resolution=resolution,
-        )
-        _tell(CONFLICT_RESOLVED, conflict_id=conflict_id, seq=version, payload=payload, now=now)
-
-
-def _tell(
-    event: EventType, *, conflict_id: int, seq: int, payload: Mapping[str, Any], now: datetime
-) -> None:
-    emit(
-        aggregate_id=str(conflict_id),
-        seq=seq,
-        payload=payload,
-        at=now,
-        tenant=payload["merchant"],
-        **event.names,
-    )

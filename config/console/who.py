@@ -1,0 +1,34 @@
+"""Who sits before the browser, as the domain and the audit name him."""
+
+import hashlib
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.http import HttpRequest
+
+from audit.actors import Actor
+from audit.models import ActorKind
+from payments.conflicts import people
+from payments.conflicts.people import Person
+
+
+def origin(request: HttpRequest | None) -> str:
+    """The address, and a name for the session that opens nothing."""
+    if request is None:
+        return "no request"
+    address = request.META.get("REMOTE_ADDR", "unknown address")
+    key = getattr(getattr(request, "session", None), "session_key", None)
+    session = f", session {hashlib.sha256(key.encode()).hexdigest()[:8]}" if key else ""
+    return f"{address}{session}"
+
+
+def person(request: HttpRequest) -> Person:
+    """The user who asks; screens let nobody else in."""
+    assert isinstance(request.user, User)  # noqa: S101 - the console is for those logged in
+    return people.person(request.user, origin=origin(request))
+
+
+def actor(user: AbstractBaseUser | AnonymousUser | None, request: HttpRequest | None) -> Actor:
+    """A user as the audit names him; whoever is none is a stranger."""
+    if isinstance(user, User):
+        return people.person(user, origin=origin(request)).actor
+    return Actor(kind=ActorKind.STRANGER, name="", origin=origin(request))

@@ -1,0 +1,158 @@
+"""Which resolutions fit a conflict as it stands: a table, then the present state narrows it."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from payments.conflicts.facts import Facts, MoneyFacts, OrderFacts, shown
+from payments.conflicts.lifecycle import UNDECIDED
+from payments.models import ConflictReason, Disposition, Resolution
+
+_HELD_PAYMENT: Final = frozenset(
+    {
+        Resolution.REFUND,
+        Resolution.MATCH,
+        Resolution.NOT_OURS,
+        Resolution.DISMISS,
+        Resolution.ASK_PROVIDER,
+    }
+)
+_ONLY_DISMISS: Final = frozenset({Resolution.DISMISS})
+#: What may ever be done about each reason; the present state then narrows it.
+FITS: Final[Mapping[ConflictReason, frozenset[Resolution]]] = {
+    ConflictReason.AMOUNT_MISMATCH: _HELD_PAYMENT | {Resolution.ACCEPT_RECEIVED},
+    ConflictReason.CURRENCY_MISMATCH: _HELD_PAYMENT,
+    ConflictReason.MERCHANT_MISMATCH: _HELD_PAYMENT
+    | {Resolution.ACCEPT, Resolution.ACCEPT_RECEIVED},
+    ConflictReason.LATE_PAYMENT: _HELD_PAYMENT | {Resolution.ACCEPT},
+    ConflictReason.DUPLICATE_PAYMENT: _HELD_PAYMENT,
+    ConflictReason.ORDER_NOT_FOUND: _HELD_PAYMENT,
+    ConflictReason.PERHAPS_TOLD_TWICE: _HELD_PAYMENT,
+    ConflictReason.TRANSACTION_ALTERED: frozenset({Resolution.DISMISS, Resolution.ASK_PROVIDER}),
+    ConflictReason.PAYMENT_NOT_FOUND: _ONLY_DISMISS,
+    ConflictReason.EXTERNAL_REFUND: _ONLY_DISMISS,
+    ConflictReason.REFUND_REVERSED: _ONLY_DISMISS,
+    ConflictReason.REFUND_IN_DOUBT: _ONLY_DISMISS,
+    ConflictReason.UNCONFIRMED_PAYMENTS: _ONLY_DISMISS,
+    ConflictReason.UNKNOWN_KEY: _ONLY_DISMISS,
+    ConflictReason.REVERSAL_EXCEEDS_PAYMENT: _ONLY_DISMISS,
+}
+#: Reasons whose money must not be left lying without a word: it is not simply dismissed.
+_HOLDS_MONEY: Final = frozenset(
+    reason for reason, fitting in FITS.items() if Resolution.REFUND in fitting
+)
+#: What moves money, or gives a claim to it up: two people above the merchant's amount.
+NEEDS_EYES: Final = frozenset(
+    {
+        Resolution.ACCEPT,
+        Resolution.ACCEPT_RECEIVED,
+        Resolution.REFUND,
+        Resolution.MATCH,
+        Resolution.NOT_OURS,
+    }
+)
+
+
+def why_not(how: Resolution, facts: Facts) -> str:
+    """Why the resolution does not fit now, in one sentence; empty if it does."""
+    if facts.status not in UNDECIDED:
+        return f"The conflict is {facts.status}."
+    if how not in FITS[facts.reason]:
+        return f"{how} is no answer to {facts.reason}."
+    return _CHECKS[how](facts)
+
+
+def _accept(facts: Facts) -> str:
+    money, order = facts.money, facts.order
+    hindrance = _cannot_apply(money) or _cannot_be_paid(order)
+    if hindrance or money is None or order is None:
+        return hindrance
+    if money.currency != order.currency or money.amount_minor != order.amount_minor:
+        return f"{money.shown} came and order {order.order_no} costs {order.shown}."
+    return ""
+
+
+def _accept_received(facts: Facts) -> str:
+    money, order = facts.money, facts.order
+    hindrance = _cannot_apply(money) or _cannot_be_paid(order)
+    if hindrance or money is None or order is None:
+        return hindrance
+    if money.currency != order.currency:
+        return f"{money.shown} came and order {order.order_no} is in {order.currency}."
+    if money.amount_minor == order.amount_minor:
+        return f"{money.shown} is what order {order.order_no} costs."
+    return ""
+
+
+def _refund(facts: Facts) -> str:
+    hindrance = _not_held(facts.money)
+    if hindrance or facts.money is None:
+        return hindrance
+    return "" if facts.money.left_minor else f"Nothing is left of {facts.money.txn_no}."
+
+
+def _match(facts: Facts) -> str:
+    money, target = facts.money, facts.target
+    hindrance = _cannot_apply(money)
+    if hindrance or money is None or not facts.target_no:
+        return hindrance
+    if target is None:
+        return f"The merchant has no order {facts.target_no}."
+    if facts.order is not None and facts.order.order_no == target.order_no:
+        return f"{target.order_no} is the order that the payment named."
+    if target.payable_through not in ("", money.endpoint):
+        return f"Order {target.order_no} is payable through {target.payable_through} only."
+    if (money.amount_minor, money.currency) != (target.amount_minor, target.currency):
+        return f"{money.shown} came and order {target.order_no} costs {target.shown}."
+    return _cannot_be_paid(target)
+
+
+def _not_ours(facts: Facts) -> str:
+    return _not_held(facts.money)
+
+
+def _dismiss(facts: Facts) -> str:
+    money = facts.money
+    if facts.reason not in _HOLDS_MONEY or money is None or not money.is_undecided:
+        return ""
+    if money.disposition == Disposition.HELD and money.left_minor:
+        left = shown(money.left_minor, money.currency)
+        return f"{left} of {money.txn_no} are held: decide what becomes of them."
+    return ""
+
+
+def _ask_provider(facts: Facts) -> str:
+    if facts.money is None:
+        return "No transaction was entered that could be asked about."
+    return ""
+
+
+def _not_held(money: MoneyFacts | None) -> str:
+    if money is None:
+        return "No money was entered in the ledger."
+    if not money.is_undecided:
+        return f"{money.txn_no} is a {money.kind} that is {money.disposition}."
+    return ""
+
+
+def _cannot_apply(money: MoneyFacts | None) -> str:
+    hindrance = _not_held(money)
+    if hindrance or money is None:
+        return hindrance
+    return "" if money.is_untouched else f"A part of {money.txn_no} has gone back, or is about to."
+
+
+def _cannot_be_paid(order: OrderFacts | None) -> str:
+    if order is None:
+        return "There is no such order."
+    return "" if order.is_unpaid else f"Order {order.order_no} is {order.status}."
+
+
+_CHECKS: Final[Mapping[Resolution, Callable[[Facts], str]]] = {
+    Resolution.ACCEPT: _accept,
+    Resolution.ACCEPT_RECEIVED: _accept_received,
+    Resolution.REFUND: _refund,
+    Resolution.MATCH: _match,
+    Resolution.NOT_OURS: _not_ours,
+    Resolution.DISMISS: _dismiss,
+    Resolution.ASK_PROVIDER: _ask_provider,
+}

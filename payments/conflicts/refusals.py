@@ -1,0 +1,76 @@
+"""Why a decision was not taken: nothing has changed, and the answer says what to do."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from payments.conflicts.facts import shown
+from payments.conflicts.seen import Change
+from payments.models import Conflict, Proposal
+
+
+class Refused(Exception):
+    """The decision was not taken, and nothing has changed; the message says why."""
+
+
+class NotAllowed(Refused):
+    """The person may not do this."""
+
+
+class AlreadyDecided(Refused):
+    """Somebody or something has decided it before: who, what and when."""
+
+    def __init__(self, conflict: Conflict) -> None:
+        at = conflict.resolved_at or datetime.min.replace(tzinfo=UTC)
+        who = _who(conflict)
+        super().__init__(
+            f"{who} decided it at {at:%Y-%m-%d %H:%M:%S} UTC: "
+            f"{conflict.decision or conflict.status}, {conflict.resolution}."
+        )
+        self.who, self.how, self.at = who, conflict.decision, at
+
+
+class AlreadyProposed(Refused):
+    """Somebody has proposed a decision that waits for another person."""
+
+    def __init__(self, proposal: Proposal) -> None:
+        who, at = proposal.proposed_by.get_username(), proposal.proposed_at
+        super().__init__(
+            f"{who} proposed it at {at:%Y-%m-%d %H:%M:%S} UTC: {proposal.resolution}. "
+            "It waits for another person to approve or reject it."
+        )
+        self.proposal = proposal
+
+
+class Moved(Refused):
+    """What the decision rests on has moved since it was seen; `changes` says what."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        super().__init__("It has moved since: " + "; ".join(map(str, changes)) + ".")
+        self.changes = tuple(changes)
+
+
+class DoesNotFit(Refused):
+    """The state of the conflict, its order or its money does not allow it."""
+
+
+class NeedsTwoPeople(Refused):
+    """One person alone may decide up to the merchant's amount only: propose it instead."""
+
+    def __init__(self, amount_minor: int, limit_minor: int, currency: str) -> None:
+        super().__init__(
+            f"{shown(amount_minor, currency)} is above {shown(limit_minor, currency)}: "
+            "one person proposes, another approves."
+        )
+        self.amount_minor, self.limit_minor = amount_minor, limit_minor
+
+
+class NoReason(Refused):
+    """This decision needs to say why."""
+
+
+def _who(conflict: Conflict) -> str:
+    if conflict.decided_by is not None:
+        return conflict.decided_by.get_username()
+    if conflict.policy is not None:
+        return f"Policy version {conflict.policy.version}"
+    return "A fact that came"

@@ -1,0 +1,1 @@
+"""What a merchant lets rules decide: validated, versioned, approved, tried out, and applied."""

@@ -1,0 +1,188 @@
+"""What people do around the money is in the audit too: logins, keys, accounts, people."""
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from audit import verify
+from audit.models import AuditEntry
+from orders.models import ApiKey, Merchant
+from outbox.models import DispatchState
+from tests.factories import DispatchFactory, MerchantFactory, ProviderAccountFactory, RecordFactory
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Any) -> None:
+    """The usual hash takes so long by design that a transaction would be idle for too long."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def entries() -> list[AuditEntry]:
+    assert verify.walk().broken == ""
+    return list(AuditEntry.objects.order_by("seq"))
+
+
+def last() -> AuditEntry:
+    return entries()[-1]
+
+
+@pytest.fixture
+def root() -> User:
+    return User.objects.create_superuser("root", password=PASSWORD)
+
+
+@pytest.fixture
+def browser(root: User) -> Client:
+    client = Client(REMOTE_ADDR="203.0.113.9")
+    client.force_login(root)
+    return client
+
+
+def test_who_logs_in_who_fails_and_who_leaves(root: User) -> None:
+    client = Client(REMOTE_ADDR="203.0.113.9")
+    login = reverse("admin:login")
+    client.post(login, {"username": "root", "password": "wrong"})
+    client.post(login, {"username": "hunter2 typed into the name", "password": "x"})
+    client.post(login, {"username": "root", "password": PASSWORD})
+    session = client.cookies["sessionid"].value
+    client.post(reverse("admin:logout"))
+
+    assert [(entry.action, entry.object_id, entry.actor) for entry in entries()] == [
+        ("login.failed", str(root.pk), ""),
+        ("login.failed", "unknown", ""),
+        ("login", str(root.pk), "root"),
+        ("logout", str(root.pk), "root"),
+    ]
+    assert all(entry.origin.startswith("203.0.113.9") for entry in entries())
+    kept = str([vars(entry) for entry in entries()])
+    assert "hunter2" not in kept
+    assert session not in kept
+
+
+def test_what_people_may_is_changed_with_before_and_after(browser: Client) -> None:
+    user = User.objects.create_user("clerk", password=PASSWORD, is_staff=True)
+    reviewer = Group.objects.get(name="reviewer")
+    form = {
+        "username": "clerk",
+        "is_active": "on",
+        "is_staff": "on",
+        "groups": [reviewer.pk],
+        "date_joined_0": "2026-01-01",
+        "date_joined_1": "00:00:00",
+    }
+
+    browser.post(reverse("admin:auth_user_change", args=[user.pk]), form)
+
+    entry = last()
+    assert (entry.action, entry.object_id, entry.actor) == ("user.changed", str(user.pk), "root")
+    assert (entry.before["groups"], entry.after["groups"]) == ([], ["reviewer"])
+    assert PASSWORD not in str(vars(entry))
+
+
+def test_people_who_are_made_renamed_and_removed_are_kept(browser: Client) -> None:
+    made = {"username": "new", "password1": PASSWORD, "password2": PASSWORD}
+    browser.post(reverse("admin:auth_user_add"), made | {"usable_password": "true"})
+    user = User.objects.get(username="new")
+    assert (last().action, last().after["username"]) == ("user.added", "new")
+
+    changed = {"password1": PASSWORD + "2", "password2": PASSWORD + "2", "usable_password": "true"}
+    browser.post(reverse("admin:auth_user_password_change", args=[user.pk]), changed)
+    assert last().action == "user.changed"
+    assert PASSWORD not in str(vars(last()))
+
+    browser.post(reverse("admin:auth_user_delete", args=[user.pk]), {"post": "yes"})
+    assert (last().action, last().before["username"], last().after) == ("user.deleted", "new", {})
+
+
+def test_a_merchant_that_is_stopped_is_kept(browser: Client) -> None:
+    merchant = MerchantFactory.create(name="Old")
+
+    browser.post(reverse("admin:orders_merchant_change", args=[merchant.pk]), {"name": "New"})
+
+    assert (last().action, last().before["active"], last().after["active"]) == (
+        "merchant.changed",
+        True,
+        False,
+    )
+    assert (last().before["name"], last().after["name"]) == ("Old", "New")
+
+
+def run(*command: str, **options: Any) -> str:
+    said = StringIO()
+    call_command(*command, stdout=said, stderr=StringIO(), **options)
+    return said.getvalue()
+
+
+def test_merchants_and_api_keys_of_the_command_line_are_kept() -> None:
+    run("create_merchant", "shop")
+    token = run("create_api_key", "shop", "--label", "till").strip()
+    prefix = ApiKey.objects.get().prefix
+    run("revoke_api_key", prefix)
+
+    made, created, revoked = entries()
+    merchant_id = Merchant.objects.get().pk
+    assert (made.action, made.object_id) == ("merchant.added", str(merchant_id))
+    assert (created.action, created.object_id) == ("api_key.created", prefix)
+    assert (revoked.action, revoked.object_id) == ("api_key.revoked", prefix)
+    assert revoked.actor_kind == "COMMAND"
+    assert token.rpartition("_")[2] not in str([vars(entry) for entry in entries()])
+
+
+def test_keys_of_accounts_are_kept_by_their_names(tmp_path: Path) -> None:
+    MerchantFactory.create(code="shop")
+    key, newer = tmp_path / "key", tmp_path / "newer"
+    key.write_text("whsec_the_first_secret_of_this_account")
+    newer.write_text("whsec_the_second_secret_of_this_account")
+    run(
+        *("create_account", "shop", "stripe", "till", "--account-no", "acct_1", "--test"),
+        *("--key-file", str(key)),
+    )
+    run("add_key", "stripe/till", "--key-id", "second", "--key-file", str(newer))
+    end = "2026-12-07T00:00:00+00:00"
+    run("add_key", "stripe/till", "--retire", "first", "--not-after", end)
+    run("rekey")
+
+    opened, added, retired, resealed = entries()
+    assert (opened.action, opened.after["keys"]) == ("account.opened", ["signature:first"])
+    assert (added.action, added.after["key"]) == ("key.added", "signature:second")
+    assert (retired.action, retired.after["not_after"]) == (
+        "key.retired",
+        "2026-12-07T00:00:00.000000+00:00",
+    )
+    assert (resealed.action, resealed.after) == ("keys.resealed", {"keys": 2})
+    assert "whsec" not in str([vars(entry) for entry in entries()])
+
+
+def test_what_is_put_right_by_hand_is_kept() -> None:
+    event = DispatchFactory.create(state=DispatchState.DEAD, attempts=12).event
+    record = RecordFactory.create()
+    ProviderAccountFactory.create()
+
+    run("redrive", str(event.pk))
+    run("idempotency", "ask_again", str(record.pk))
+
+    redriven, asked = entries()
+    assert (redriven.action, redriven.object_id) == ("events.redriven", str(event.pk))
+    assert (asked.action, asked.object_id) == ("key.asked_again", str(record.pk))
+
+
+def test_superusers_of_the_command_line_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    run("createsuperuser", "--noinput", username="boss", email="boss@example.org")
+
+    assert (last().action, last().after) == (
+        "user.added",
+        {"username": "boss", "superuser": True},
+    )
+    assert last().at <= timezone.now()  # noqa: TID251 - beside the database's clock
