@@ -15,7 +15,9 @@ class Command(idempotency.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Keep first what is to be changed, and by whom."""
         if action := _ACTIONS.get(options["todo"]):
-            named = {name: options[name] for name in ("status", "code", "who") if name in options}
+            named: dict[str, Any] = {
+                name: options[name] for name in ("status", "code", "who") if name in options
+            }
             chain.record(
                 by=command_line(),
                 action=action,
