@@ -53,7 +53,7 @@ def changed(document: Any, where: int, what: Any, *, remove: bool) -> Any:
 
 
 @settings(
-    max_examples=80,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -243,7 +243,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 @given(values=st.lists(header_values, min_size=3, max_size=3), body=st.binary(max_size=300))
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_no_header_and_no_body_makes_authentication_raise_or_succeed(
     sender: Sender, values: list[str], body: bytes
@@ -255,7 +255,7 @@ def test_no_header_and_no_body_makes_authentication_raise_or_succeed(
 
 @given(body=st.binary(max_size=300))
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_no_bytes_make_reading_raise(sender: Sender, body: bytes) -> None:
     readings = sender.provider.read(sender.signed(body), sender.account)
@@ -265,7 +265,7 @@ def test_no_bytes_make_reading_raise(sender: Sender, body: bytes) -> None:
 
 @given(data=st.data())
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_no_value_in_any_place_makes_reading_raise(sender: Sender, data: st.DataObject) -> None:
     document = json.loads(sender.body)

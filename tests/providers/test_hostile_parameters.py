@@ -14,7 +14,7 @@ from tests.providers import rsa_senders
 from tests.providers.rsa_senders import NOW, SENDERS, Sender, private_key, public_pem
 
 QUIET = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -21,7 +21,7 @@ from tests.providers import hmac_senders, rsa_senders, weak_senders
 from tests.providers.weak_senders import HINTS, SENDERS, Sender
 
 QUIET = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 JSON = ("adyen", "midtrans", "paypal")
 
