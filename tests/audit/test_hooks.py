@@ -165,7 +165,11 @@ def test_keys_of_accounts_are_kept_by_their_names(tmp_path: Path) -> None:
 
 
 def test_what_is_put_right_by_hand_is_kept() -> None:
-    event = DispatchFactory.create(state=DispatchState.DEAD, attempts=12).event
+    event = DispatchFactory.create(
+        state=DispatchState.DEAD,
+        attempts=12,
+        dead_at=timezone.now(),  # noqa: TID251
+    ).event
     record = RecordFactory.create()
     ProviderAccountFactory.create()
 
