@@ -138,9 +138,9 @@ def _booked(fact: rows.Fact, payment: ProviderTransaction, *, now: datetime) -> 
     row = facts.enter(fact, payment, now=now)
     if row is None:
         return repeats.told_again(fact, payment, now=now)
-    if facts.is_single(fact) and facts.failure_was_told(fact.txn_no, account_id=row.account_id):
-        rows.hear_failure(row, None, now=now)
+    if facts.is_single(fact) and facts.hear_earlier_failure(row):
         rows.set_(row, disposition=Disposition.RETURNED)
+        booking.recount(payment, at=fact.occurred_at, now=now)
         return facts.conflict(questions.taken_back(payment, row, known="FAILED"))
     return waiting.count(payment, row, now=now)
 

@@ -10,7 +10,7 @@ REFUND_COURSES = "tests/payments/refunds/test_stateful.py"
 MUTANTS: Final = (
     mutant(
         "refunds: a failure before its success is forgotten",
-        "payments/refunds/failed.py",
+        "payments/refunds/failed_first.py",
         "    if fact is None or fact.money.currency != payment.currency:",
         "    if fact is not None or fact is None:",
         *(NEWS, "-k", "last_word_unless"),
@@ -18,8 +18,8 @@ MUTANTS: Final = (
     mutant(
         "refunds: a failure without an amount is forgotten",
         "payments/refunds/told.py",
-        "facts.is_single(fact) and facts.failure_was_told(",
-        "False and facts.failure_was_told(",
+        "facts.is_single(fact) and facts.hear_earlier_failure(row)",
+        "False",
         *(NEWS, "-k", "states_no_money"),
     ),
     mutant(
@@ -37,10 +37,45 @@ MUTANTS: Final = (
         *(NEWS, "-k", "last_word_unless"),
     ),
     mutant(
+        "refunds: a time is kept beside a failure without one",
+        "payments/refunds/rows.py",
+        "at = max(at, row.failed_at) if at and row.failed_at else None",
+        "at = max(filter(None, (at, row.failed_at)), default=None)",
+        *(NEWS, "-k", "told_without_a_time"),
+    ),
+    mutant(
+        "refunds: a failure without an amount has a time",
+        "payments/refunds/failed_first.py",
+        "return callback.occurred_at if is_kept or refund is not None else None",
+        "return callback.occurred_at",
+        *(NEWS, "-k", "no_time_either"),
+    ),
+    mutant(
+        "refunds: a failure without an amount is told when its success is",
+        "payments/refunds/facts.py",
+        "rows.hear_failure(row, None, told_at=first)",
+        "rows.hear_failure(row, None, told_at=row.recorded_at)",
+        *(NEWS, "-k", "was_told_when"),
+    ),
+    mutant(
+        "refunds: a later time of a failure changes no total",
+        "payments/refunds/failed.py",
+        "    if row.disposition == Disposition.RETURNED and is_new:",
+        "    if False:",
+        *(NEWS, "-k", "takes_it_out_of_a_total"),
+    ),
+    mutant(
+        "refunds: money that leaves after a person has decided asks nobody",
+        "payments/refunds/repeats.py",
+        "        if is_later and row.failed_at is None and",
+        "        if False and",
+        *(NEWS, "-k", "person_has_decided"),
+    ),
+    mutant(
         "refunds: what goes out again asks nobody again",
         "payments/refunds/repeats.py",
-        "    if not was_asked:\n",
-        "    if True:\n",
+        "    if not was_asked:\n        return decision\n",
+        "    return decision\n",
         *(NEWS, "-k", "asks_again"),
     ),
     mutant(
