@@ -22,6 +22,7 @@ from payments.refunds import (
     booking,
     facts,
     failed,
+    lifecycle,
     ours,
     payment_of,
     questions,
@@ -108,6 +109,8 @@ def _after_failure(
     row = facts.enter(fact, payment, now=now)
     if row is None:
         return repeats.told_again(fact, payment, now=now)
+    # No total that was told before we asked for it can have it.
+    lifecycle.link(refund, row.pk)
     counted = booking.recount(payment, at=fact.occurred_at, now=now, told=row.pk)
     if row.pk in counted.missing:
         case = questions.exceeds(payment, row, counted.missing[row.pk])

@@ -93,6 +93,13 @@ MUTANTS: Final = (
         *(NEWS, "-k", "blocks_the_room"),
     ),
     mutant(
+        "refunds: a success after our failure may be in an old total",
+        "payments/refunds/told.py",
+        "    lifecycle.link(refund, row.pk)\n",
+        "",
+        *(NEWS, "-k", "before_we_asked"),
+    ),
+    mutant(
         "refunds: a total after a failure still has what failed",
         "payments/refunds/shares.py",
         "        return total.at < failed.at",

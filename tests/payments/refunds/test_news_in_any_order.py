@@ -281,6 +281,17 @@ def test_a_success_after_our_failure_counts_as_far_as_there_is_room(
     assert reasons() == ["REFUND_REVERSED", "REVERSAL_EXCEEDS_PAYMENT"]
 
 
+def test_a_success_after_our_failure_is_in_no_total_that_was_told_before_we_asked(
+    account: ProviderAccount,
+) -> None:
+    at(NOW - timedelta(days=1), total(3_000), account)
+    fails(account, 5_000)
+
+    assert outcomes(account, refunded("re_R-1", 5_000, refund_no="R-1")) == [REVERSED]
+
+    assert room_of() == (8_000, 8_000, 0)
+
+
 def test_a_success_after_our_failure_may_fail_again(account: ProviderAccount) -> None:
     fails(account, 6_000)
     told = [refunded("re_R-1", 6_000, refund_no="R-1"), failed("re_R-1", 6_000, refund_no="R-1")]
