@@ -104,7 +104,7 @@ campaign: $(VENV)/.dev ## Kill whatever works, many times more often than make t
 	  tests/concurrency/test_kill_campaign.py tests/concurrency/test_relay_kills.py $(ARGS)
 
 .PHONY: mutants
-mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests notice: make mutants ARGS=amount
+mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests notice: make mutants ARGS='refunds: webhooks'
 	@exec $(PYTHON) -m tests.mutants $(ARGS)
 
 .PHONY: bench

@@ -35,8 +35,8 @@ class ProviderTransaction(models.Model):
     it is the part that no other row tells. `version` counts a payment's events.
 
     A refund's `occurred_at` is the latest time at which its provider said that it stands, and
-    `failed_at` the latest at which it failed, if that was stated; `failure_told_at` is when we
-    were told first.
+    `failed_at` the latest at which it failed, if each failure that was told stated its time;
+    `failure_told_at` is when we were told first.
     """
 
     account = models.ForeignKey(ProviderAccount, on_delete=models.PROTECT, db_index=False)

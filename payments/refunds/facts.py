@@ -80,10 +80,18 @@ def known(fact: Fact, *, account_id: int) -> ProviderTransaction:
     return row
 
 
-def failure_was_told(number: str, *, account_id: int) -> bool:
-    """Whether a failure of this refund was told that stated no money to enter in the ledger."""
-    told = Delivery.objects.filter(account_id=account_id, txn_no=number)
-    return told.filter(kind=Kind.REFUND_FAILED, outcome=Outcome.RECORDED, reason="").exists()
+def hear_earlier_failure(row: ProviderTransaction) -> bool:
+    """Note a failure that was told before the ledger had a row for it; whether there was one.
+
+    It stated no money, and its delivery keeps no time either: it counts as told without one.
+    """
+    told = Delivery.objects.filter(account_id=row.account_id, txn_no=row.txn_no)
+    told = told.filter(kind=Kind.REFUND_FAILED, outcome=Outcome.RECORDED, reason="")
+    first = told.order_by("received_at").values_list("received_at", flat=True).first()
+    if first is None:
+        return False
+    rows.hear_failure(row, None, told_at=first)
+    return True
 
 
 def park(fact: Fact, payee: Payee, *, account_id: int, now: datetime) -> Decision:
@@ -98,8 +106,8 @@ def park(fact: Fact, payee: Payee, *, account_id: int, now: datetime) -> Decisio
     )
     row = known(fact, account_id=account_id)
     if row_id is not None:
-        if is_single(fact) and failure_was_told(fact.txn_no, account_id=account_id):
-            rows.hear_failure(row, None, now=now)
+        if is_single(fact):
+            hear_earlier_failure(row)
         return Decision(outcome=Outcome.PARKED, transaction_id=row_id)
     if Money(row.amount_minor, row.currency) != fact.money:
         return altered(row, fact)

@@ -1,10 +1,9 @@
 """Decide a callback that says a refund failed: before it succeeded, or after.
 
-A failure is remembered under its number, so that the news may come in either order. Where both
-times are stated the later one is the last word; else the failure is.
+A failure is remembered under its number, so that the news may come in either order. Where all
+times are stated the latest one is the last word; else the failure is.
 """
 
-from dataclasses import replace
 from datetime import datetime
 
 from payments.callback import Callback, Outcome
@@ -20,6 +19,7 @@ from payments.refunds import (
     booking,
     events,
     facts,
+    failed_first,
     lifecycle,
     ours,
     payment_of,
@@ -28,7 +28,6 @@ from payments.refunds import (
     settling,
     waiting,
 )
-from payments.refunds.rows import Fact
 from payments.settle import Payee
 
 
@@ -37,7 +36,7 @@ def decide(callback: Callback, payee: Payee, *, account_id: int, now: datetime) 
     refund = ours.find(callback, account_id=account_id)
     payment = payment_of.find(callback, payee, account_id=account_id, refund=refund)
     if payment is None:
-        return _without_payment(callback, payee, account_id=account_id, now=now)
+        return failed_first.without_payment(callback, payee, account_id=account_id, now=now)
     if refund is not None:
         refund = ours.lock(refund)
         if refund.status not in (RefundStatus.SUCCEEDED, RefundStatus.FAILED):
@@ -47,7 +46,7 @@ def decide(callback: Callback, payee: Payee, *, account_id: int, now: datetime) 
         return _told_before(callback, row, refund, payment, now=now)
     if refund is not None:
         return Decision(outcome=Outcome.DUPLICATE, transaction_id=payment.pk)
-    return _first_news(callback, payment, now=now)
+    return failed_first.of_payment(callback, payment, now=now)
 
 
 def _under_way(
@@ -80,14 +79,28 @@ def _told_before(
 ) -> Decision:
     """What the ledger has under this number comes back, unless the news is older than that."""
     known = row.failure_told_at is not None
-    rows.hear_failure(row, callback.occurred_at, now=now)
+    is_new = rows.hear_failure(row, failed_first.stated_at(callback, row, refund), told_at=now)
     if row.disposition == Disposition.PARKED and rows.agrees(row, payment):
         return waiting.adopt(payment, row, now=now)
+    if row.disposition == Disposition.RETURNED and is_new:
+        return _came_back_before(row, payment, now=now)
     if row.disposition in (Disposition.RETURNED, Disposition.PARKED):
         return Decision(outcome=Outcome.DUPLICATE, transaction_id=row.pk)
     if not rows.has_failed(row):
         return Decision(outcome=Outcome.RECORDED, reason="STALE")
     return _reverse(row, refund, payment, story=_story(row) if known else "", now=now)
+
+
+def _came_back_before(
+    row: ProviderTransaction, payment: ProviderTransaction, *, now: datetime
+) -> Decision:
+    """That it failed is known, and not when: a total may have told it, or not, after all."""
+    before = payment.refunded_minor
+    booking.recount(payment, at=now, now=now)
+    if payment.refunded_minor < before:
+        case = questions.taken_back(payment, row, known="SUCCEEDED", story=_story(row))
+        return facts.conflict(case)
+    return Decision(outcome=Outcome.DUPLICATE, transaction_id=row.pk)
 
 
 def _story(row: ProviderTransaction) -> str:
@@ -114,45 +127,3 @@ def _reverse(
     number = refund.refund_no if refund else None
     case = questions.taken_back(payment, row, refund_no=number, known="SUCCEEDED", story=story)
     return facts.conflict(case)
-
-
-def _first_news(callback: Callback, payment: ProviderTransaction, *, now: datetime) -> Decision:
-    """No such refund is in the ledger: its success may come later, or a total has told it."""
-    fact = _fact_of(callback, now=now)
-    if fact is None or fact.money.currency != payment.currency:
-        return Decision(outcome=Outcome.RECORDED)
-    row = facts.enter(fact, payment, disposition=Disposition.RETURNED, now=now)
-    assert row is not None  # noqa: S101 - looked for under the payment's lock
-    before = payment.refunded_minor
-    booking.recount(payment, at=fact.occurred_at, now=now)
-    if payment.refunded_minor < before:
-        return facts.conflict(questions.taken_back(payment, row, known="SUCCEEDED"))
-    return Decision(outcome=Outcome.APPLIED, transaction_id=row.pk)
-
-
-def _without_payment(
-    callback: Callback, payee: Payee, *, account_id: int, now: datetime
-) -> Decision:
-    """It waits for its payment, as its success would: what it amounts to is decided then."""
-    row = rows.find_locked(account_id, TransactionKind.REFUND, callback.txn_no)
-    if row is not None:
-        rows.hear_failure(row, callback.occurred_at, now=now)
-        return Decision(outcome=Outcome.PARKED, transaction_id=row.pk)
-    fact = _fact_of(callback, now=now)
-    if fact is None:
-        return Decision(outcome=Outcome.RECORDED)
-    return facts.park(fact, payee, account_id=account_id, now=now)
-
-
-def _fact_of(callback: Callback, *, now: datetime) -> Fact | None:
-    """The failure as a fact of the ledger: when the money had gone back it does not say."""
-    fact = facts.fact_of(callback, TransactionKind.REFUND, now=now)
-    if fact is None:
-        return None
-    return replace(
-        fact,
-        occurred_at_is_stated=False,
-        is_total=False,
-        failed_at=callback.occurred_at,
-        failure_told_at=now,
-    )

@@ -153,6 +153,13 @@ def end(
     refund.version += 1
 
 
+def link(refund: Refund, transaction_id: int) -> None:
+    """The ledger has a refund that failed: it was told as done after that. The first row stays."""
+    if refund.transaction_id is None:
+        Refund.objects.filter(pk=refund.pk).update(transaction_id=transaction_id)
+        refund.transaction_id = transaction_id
+
+
 def _claim(sql: str, length: timedelta) -> Claim | None:
     taken = lease.enter(sql, owner=uuid4(), lease=length)
     if taken is None:

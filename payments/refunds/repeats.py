@@ -1,6 +1,7 @@
 """Facts whose number the ledger has: the same news again, later news of it, or another story."""
 
 from datetime import datetime
+from typing import Final
 
 from orders.money import Money
 from payments.callback import Outcome
@@ -8,6 +9,7 @@ from payments.decision import Decision
 from payments.models import (
     Conflict,
     ConflictReason,
+    ConflictStatus,
     Disposition,
     ProviderTransaction,
     TransactionKind,
@@ -15,6 +17,8 @@ from payments.models import (
 from payments.refunds import facts, questions, rows, waiting
 from payments.refunds.rows import Fact
 from payments.settle import Payee
+
+_WAITS: Final = (ConflictStatus.OPEN, ConflictStatus.PROPOSED)
 
 
 def disagreement(
@@ -49,7 +53,7 @@ def told_again(fact: Fact, payment: ProviderTransaction, *, now: datetime) -> De
     if row.disposition == Disposition.PARKED:
         return _adopt(payment, row, now=now)
     if row.disposition == Disposition.RETURNED:
-        return _succeeds_again(payment, row, now=now)
+        return _succeeds_again(payment, row, is_later=is_later, now=now)
     if row.is_total and is_later:
         # It stands again, or still, though refunds of it may have failed meanwhile.
         return waiting.count(payment, row, now=now)
@@ -61,20 +65,25 @@ def _adopt(payment: ProviderTransaction, row: ProviderTransaction, *, now: datet
         return Decision(outcome=Outcome.DUPLICATE, transaction_id=row.pk)
     if rows.has_failed(row):
         waiting.adopt(payment, row, now=now)
-        return _succeeds_again(payment, row, now=now)
+        return _succeeds_again(payment, row, is_later=False, now=now)
     return waiting.adopt(payment, row, now=now)
 
 
 def _succeeds_again(
-    payment: ProviderTransaction, row: ProviderTransaction, *, now: datetime
+    payment: ProviderTransaction, row: ProviderTransaction, *, is_later: bool, now: datetime
 ) -> Decision:
     """It failed, and is told as done: counted if that is known to be the last word."""
     asked = Conflict.objects.filter(transaction=row, reason=ConflictReason.REFUND_REVERSED)
     was_asked = asked.exists()
+    story = f"{row.occurred_at:%Y%m%d%H%M%S%f}"
     if rows.has_failed(row):
-        if was_asked:
-            return Decision(outcome=Outcome.DUPLICATE, transaction_id=row.pk)
-        return facts.conflict(questions.taken_back(payment, row, known="FAILED"))
+        if not was_asked:
+            return facts.conflict(questions.taken_back(payment, row, known="FAILED"))
+        if is_later and row.failed_at is None and not asked.filter(status__in=_WAITS).exists():
+            # The money may have left once more since a person has decided.
+            case = questions.taken_back(payment, row, known="FAILED", story=story)
+            return facts.conflict(case)
+        return Decision(outcome=Outcome.DUPLICATE, transaction_id=row.pk)
     rows.set_(row, disposition=Disposition.APPLIED)
     decision = waiting.count(payment, row, now=now)
     if not was_asked:
@@ -82,7 +91,6 @@ def _succeeds_again(
     # A person may have paid it another way since: this time it is another question.
     if decision.case is not None:
         questions.ask(decision.case, payment, now=now)
-    story = f"{row.occurred_at:%Y%m%d%H%M%S%f}"
     return facts.conflict(questions.taken_back(payment, row, known="FAILED", story=story))
 
 

@@ -124,10 +124,19 @@ def hear_success(row: ProviderTransaction, at: datetime | None) -> bool:
     return True
 
 
-def hear_failure(row: ProviderTransaction, at: datetime | None, *, now: datetime) -> None:
-    """Note that the provider said at that time that the refund failed, which we are told now."""
-    stated = [time for time in (row.failed_at, at) if time is not None]
-    set_(row, failed_at=max(stated, default=None), failure_told_at=row.failure_told_at or now)
+def hear_failure(row: ProviderTransaction, at: datetime | None, *, told_at: datetime) -> bool:
+    """Note that the provider said the refund failed at that time, and when we were told.
+
+    The latest time counts. One that was told without a time may be later than any, so no time is
+    kept then, whatever else is told. Returns whether anything was new about it.
+    """
+    known_at = row.failure_told_at
+    if known_at is not None:
+        at = max(at, row.failed_at) if at and row.failed_at else None
+        told_at = min(told_at, known_at)
+    is_new = (at, told_at) != (row.failed_at, known_at)
+    set_(row, failed_at=at, failure_told_at=told_at)
+    return is_new
 
 
 def has_failed(row: ProviderTransaction) -> bool:

@@ -22,6 +22,7 @@ from payments.refunds import (
     booking,
     facts,
     failed,
+    lifecycle,
     ours,
     payment_of,
     questions,
@@ -108,6 +109,8 @@ def _after_failure(
     row = facts.enter(fact, payment, now=now)
     if row is None:
         return repeats.told_again(fact, payment, now=now)
+    # No total that was told before we asked for it can have it.
+    lifecycle.link(refund, row.pk)
     counted = booking.recount(payment, at=fact.occurred_at, now=now, told=row.pk)
     if row.pk in counted.missing:
         case = questions.exceeds(payment, row, counted.missing[row.pk])
@@ -138,9 +141,9 @@ def _booked(fact: rows.Fact, payment: ProviderTransaction, *, now: datetime) -> 
     row = facts.enter(fact, payment, now=now)
     if row is None:
         return repeats.told_again(fact, payment, now=now)
-    if facts.is_single(fact) and facts.failure_was_told(fact.txn_no, account_id=row.account_id):
-        rows.hear_failure(row, None, now=now)
+    if facts.is_single(fact) and facts.hear_earlier_failure(row):
         rows.set_(row, disposition=Disposition.RETURNED)
+        booking.recount(payment, at=fact.occurred_at, now=now)
         return facts.conflict(questions.taken_back(payment, row, known="FAILED"))
     return waiting.count(payment, row, now=now)
 

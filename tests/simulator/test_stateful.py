@@ -230,7 +230,7 @@ def test_money_is_conserved_whatever_happens(world_of: tuple[Simulator, list[Acc
     run_state_machine_as_test(
         Events,
         settings=settings(
-            max_examples=int(COURSES or 16),
+            max_examples=int(COURSES or 8),
             stateful_step_count=STEPS,
             deadline=None,
             derandomize=not COURSES,

@@ -347,6 +347,24 @@ def test_a_provider_that_refunds_another_amount_is_not_believed(
     assert_books_balance()
 
 
+def test_each_refund_in_doubt_is_a_question_of_its_own(
+    account: ProviderAccount, provider: ProviderDouble
+) -> None:
+    provider.pends = True
+    ask(account, "R-1", 3_000)
+    ask(account, "R-2", 2_000)
+    carry_out(provider, now=NOW)
+    was_sent(answers.PENDING_BEFORE_DOUBT + timedelta(hours=1))
+    for _ in range(2):
+        let_leases_end()
+        assert recover(provider, now=NOW) == {"PENDING": 2}
+
+    assert reasons() == ["REFUND_IN_DOUBT"] * 2
+    asked = Conflict.objects.order_by("received__refund_no")
+    assert [each.received["amount_minor"] for each in asked] == [3_000, 2_000]
+    assert room_of() == (5_000, 0, 0)
+
+
 def test_without_a_client_nothing_is_sent_and_it_waits(account: ProviderAccount) -> None:
     ask(account, "R-1", 3_000)
 

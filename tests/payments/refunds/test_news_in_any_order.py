@@ -104,6 +104,58 @@ def test_the_latest_of_all_that_is_stated_counts(
     assert dispositions() == [("re_1", "APPLIED", 3_000)]
 
 
+@pytest.mark.parametrize("order", list(permutations(("success", "older", "undated"))))
+def test_a_failure_told_without_a_time_may_be_later_than_any_success(
+    account: ProviderAccount, order: tuple[str, ...]
+) -> None:
+    told = {
+        "success": refunded("re_1", 3_000, occurred_at=LATER),
+        "older": failed("re_1", 3_000, occurred_at=NOW),
+        "undated": failed("re_1", 3_000, occurred_at=None),
+    }
+
+    outcomes(account, *(told[name] for name in order))
+
+    assert room_of() == (0, 0, 0)
+    assert dispositions() == [("re_1", "RETURNED", 0)]
+    assert "REFUND_REVERSED" in reasons()
+
+
+@pytest.mark.parametrize("order", list(permutations(("success", "failure", "later"))))
+@pytest.mark.parametrize("has_later", [False, True])
+def test_a_failure_without_an_amount_has_no_time_either(
+    account: ProviderAccount, order: tuple[str, ...], *, has_later: bool
+) -> None:
+    told = {
+        "success": refunded("re_1", 3_000, occurred_at=LATER),
+        "failure": failed("re_1", None, occurred_at=NOW),
+        "later": failed("re_1", 3_000, occurred_at=SOON),
+    }
+
+    outcomes(account, *(told[name] for name in order if has_later or name != "later"))
+
+    assert room_of() == (0, 0, 0)
+    assert dispositions() == [("re_1", "RETURNED", 0)]
+    assert "REFUND_REVERSED" in reasons()
+
+
+def test_money_that_leaves_again_after_a_person_has_decided_is_asked_about(
+    account: ProviderAccount,
+) -> None:
+    told = [
+        failed("re_1", 3_000, occurred_at=None),
+        refunded("re_1", 3_000, occurred_at=NOW),
+        refunded("re_1", 3_000, occurred_at=SOON),
+        refunded("re_1", 3_000, occurred_at=LATER),
+    ]
+    assert outcomes(account, *told[:3]) == ["APPLIED", REVERSED, "DUPLICATE"]
+    Conflict.objects.update(status="RESOLVED", resolved_at=NOW)
+
+    assert outcomes(account, told[3], told[3]) == [REVERSED, "DUPLICATE"]
+    assert room_of() == (0, 0, 0)
+    assert reasons() == ["REFUND_REVERSED"] * 2
+
+
 def test_what_goes_out_again_after_it_came_back_asks_again(account: ProviderAccount) -> None:
     told = [
         refunded("re_1", 3_000, occurred_at=NOW),
@@ -229,6 +281,17 @@ def test_a_success_after_our_failure_counts_as_far_as_there_is_room(
     assert reasons() == ["REFUND_REVERSED", "REVERSAL_EXCEEDS_PAYMENT"]
 
 
+def test_a_success_after_our_failure_is_in_no_total_that_was_told_before_we_asked(
+    account: ProviderAccount,
+) -> None:
+    at(NOW - timedelta(days=1), total(3_000), account)
+    fails(account, 5_000)
+
+    assert outcomes(account, refunded("re_R-1", 5_000, refund_no="R-1")) == [REVERSED]
+
+    assert room_of() == (8_000, 8_000, 0)
+
+
 def test_a_success_after_our_failure_may_fail_again(account: ProviderAccount) -> None:
     fails(account, 6_000)
     told = [refunded("re_R-1", 6_000, refund_no="R-1"), failed("re_R-1", 6_000, refund_no="R-1")]
@@ -315,6 +378,34 @@ def test_the_same_total_later_means_that_as_much_went_back_again(account: Provid
     assert outcomes(account, total(5_000, occurred_at=LATER)) == ["APPLIED"]
     assert room_of() == (5_000, 5_000, 0)
     assert outcomes(account, total(5_000, occurred_at=LATER)) == ["DUPLICATE"]
+
+
+def test_a_later_time_of_a_failure_takes_it_out_of_a_total_and_asks(
+    account: ProviderAccount,
+) -> None:
+    told = [
+        failed("re_1", 2_000, occurred_at=NOW),
+        total(5_000, occurred_at=SOON),
+        failed("re_1", 2_000, occurred_at=LATER),
+    ]
+
+    assert outcomes(account, *told) == ["APPLIED", "APPLIED", REVERSED]
+    assert room_of() == (3_000, 3_000, 0)
+    assert outcomes(account, told[2]) == ["DUPLICATE"]
+
+
+def test_a_failure_without_an_amount_was_told_when_it_was_told(account: ProviderAccount) -> None:
+    told = [
+        failed("re_1", None, occurred_at=None),
+        total(5_000, occurred_at=None),
+        refunded("re_1", 2_000, occurred_at=None),
+    ]
+
+    for seconds, one in enumerate(told):
+        at(NOW + timedelta(seconds=seconds), one, account)
+
+    # The total came after the failure: it is what stands now.
+    assert room_of() == (5_000, 5_000, 0)
 
 
 def test_a_total_whose_time_nobody_knows_counts_for_the_larger_story_and_asks(

@@ -5,6 +5,7 @@ or steps. MODEL_COURSES=500 makes that many courses of events, and new ones.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -51,6 +52,8 @@ class Told:
     failure_told: datetime | None = None
     asked: datetime | None = None
     is_settled: bool = True
+    #: Whether any news of it has stated its amount.
+    is_known: bool = False
 
     @property
     def stands(self) -> bool:
@@ -60,8 +63,11 @@ class Told:
         return None not in times and times[1] < times[0]  # type: ignore[operator]
 
     def hear_failure(self, at: datetime | None, now: datetime) -> None:
+        # One without a time may be later than any.
+        if self.failure_told is not None:
+            at = max(at, self.failed_at) if at and self.failed_at else None
+        self.failed_at = at
         self.failure_told = self.failure_told or now
-        self.failed_at = max(filter(None, (self.failed_at, at)), default=None)
 
 
 @dataclass
@@ -99,7 +105,7 @@ class Facts:
 
         left = total.amount - sum(one.amount for one in standing if may_have(one))
         for one in self.singles.values():
-            gone = one.failure_told is not None and not one.stands
+            gone = one.failure_told is not None and not one.stands and one.is_known
             if gone and may_have(one) and total.had(one) and one.amount <= left:
                 left -= one.amount
         return left
@@ -135,14 +141,18 @@ class Courses(RuleBasedStateMachine):
     def a_refund(self, number: str, at: datetime | None) -> None:
         self._tell(Kind.REFUNDED, number, AMOUNTS[number], occurred_at=at)
         one = self.facts.singles.setdefault(number, Told(AMOUNTS[number]))
-        one.succeeded = True
+        one.succeeded = one.is_known = True
         one.succeeded_at = max(filter(None, (one.succeeded_at, at)), default=None)
 
-    @rule(number=SINGLES, at=TIMES)
-    def a_refund_failed(self, number: str, at: datetime | None) -> None:
-        self._tell(Kind.REFUND_FAILED, number, AMOUNTS[number], occurred_at=at)
+    @rule(number=SINGLES, at=TIMES, states_money=st.booleans())
+    def a_refund_failed(
+        self, number: str, at: datetime | None, *, states_money: bool = True
+    ) -> None:
+        amount = AMOUNTS[number] if states_money else None
+        self._tell(Kind.REFUND_FAILED, number, amount, occurred_at=at)
         one = self.facts.singles.setdefault(number, Told(AMOUNTS[number]))
-        one.hear_failure(at, self.now)
+        one.is_known |= states_money
+        one.hear_failure(at if states_money else None, self.now)
 
     @rule(amount=st.sampled_from([300, 700, 1_000, 1_300]), at=TIMES)
     def a_total(self, amount: int, at: datetime | None) -> None:
@@ -195,7 +205,7 @@ class Courses(RuleBasedStateMachine):
                 self._ours_succeeded(number, one)
 
     def _ours_succeeded(self, number: str, one: Told) -> None:
-        one.is_settled = one.succeeded = True
+        one.is_settled = one.succeeded = one.is_known = True
         self.facts.singles[f"re_{number}"] = one
 
     @rule(place=st.integers(0, 2))
@@ -207,10 +217,10 @@ class Courses(RuleBasedStateMachine):
                 one.hear_failure(None, self.now)
             one.is_settled = True
 
-    def _tell(self, kind: Kind, number: str, amount: int, **values: Any) -> None:
+    def _tell(self, kind: Kind, number: str, amount: int | None, **values: Any) -> None:
         self.now += timedelta(seconds=1)
         usual: dict[str, Any] = {"reverses": "pi_1001", "order_no": None, "occurred_at": NOW}
-        money = Money(amount, "USD")
+        money = None if amount is None else Money(amount, "USD")
         told = callback(kind, txn_no=number, money=money, **usual | values)
         tell_one(self.account, told, now=self.now)
 
@@ -239,6 +249,30 @@ class Courses(RuleBasedStateMachine):
         carry_out(ProviderDouble(), now=self.now)
         assert not Refund.objects.filter(status__in=["REQUESTED", "PROCESSING"]).exists()
         assert broken_rules() == {}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_failure_told_without_a_time_counts_whatever_is_told_with_one() -> None:
+    def told(hours: int) -> datetime:
+        return NOW + timedelta(hours=hours)
+
+    course = Courses()
+    course.open(is_known=True)
+    steps: list[tuple[Callable[..., None], *tuple[Any, ...]]] = [
+        (course.a_refund, "e3", told(2)),
+        (course.a_refund_failed, "e1", told(1)),
+        (course.a_refund_failed, "e2", told(2)),
+        (course.a_refund, "e1", told(0)),
+        (course.a_refund, "e1", told(1)),
+        (course.a_refund_failed, "e3", None),
+        (course.a_dispute, "d1", Kind.DISPUTE_LOST),
+        (course.a_dispute, "d1", Kind.DISPUTE_WON),
+        (course.a_refund_failed, "e3", told(1)),
+    ]
+    for step, *values in steps:
+        step(*values)
+        course.the_books_are_what_the_facts_say()
+    course.teardown()
 
 
 @pytest.mark.django_db(transaction=True)

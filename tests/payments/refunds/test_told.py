@@ -112,6 +112,8 @@ def test_more_than_was_paid_counts_as_far_as_there_is_room(account: ProviderAcco
     assert list(kept.values_list("counted_minor", "disposition")) == [
         *((8_000, "APPLIED"), (2_000, "APPLIED"), (0, "HELD"))
     ]
+    asked = Conflict.objects.filter(reason="REVERSAL_EXCEEDS_PAYMENT").order_by("pk")
+    assert [each.received["not_counted_minor"] for each in asked] == [6_000, 1]
 
 
 @pytest.mark.parametrize(
