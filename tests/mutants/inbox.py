@@ -41,4 +41,18 @@ MUTANTS: Final = (
         "    verdict = _verdict(source, subscription, delivery, stopped)\n    return\n",
         CONSUMER_KILLS,
     ),
+    mutant(
+        "inbox: what the database undoes is told as handled",
+        "outbox/inbox.py",
+        "        _expect_to_be_kept()\n",
+        "",
+        *(HEARING, "-k", "does_not_keep"),
+    ),
+    mutant(
+        "inbox: a handler may end the transaction of its mark",
+        "outbox/inbox.py",
+        "with connection.execute_wrapper(_refuse_to_end):",
+        "if True:",
+        *(HEARING, "-k", "by_itself"),
+    ),
 )

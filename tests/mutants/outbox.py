@@ -6,6 +6,7 @@ from tests.mutants.mutant import mutant
 
 RECEIVING = "tests/payments/test_receive.py"
 RELAYING = "tests/outbox/test_relay.py"
+WEBHOOKS = "tests/outbox/webhooks/test_relay.py"
 CLAIMING = "tests/outbox/test_claims.py"
 
 MUTANTS: Final = (
@@ -36,9 +37,9 @@ MUTANTS: Final = (
     mutant(
         "an event is marked before it is published",
         "outbox/relay.py",
-        "return _settle(destination_id, held, publish(destination, held, stop_at))",
+        "done = publish(destination, held, began + publish_seconds_max)",
         "claims.published(held)\n"
-        "    return _settle(destination_id, held, publish(destination, held, stop_at))",
+        "    done = publish(destination, held, began + publish_seconds_max)",
         RELAYING,
     ),
     mutant(
@@ -103,5 +104,40 @@ MUTANTS: Final = (
         "if connection.in_atomic_block:",
         "if False:",
         RELAYING,
+    ),
+    mutant(
+        "a mark is not tried again, in the outbox and for webhooks",
+        "outbox/marking.py",
+        "if time.monotonic() + PAUSE_SECONDS >= until:",
+        "if True:",
+        *(RELAYING, WEBHOOKS, "-k", "comes_back or is_back"),
+    ),
+    mutant(
+        "a mark whose answer was lost in the outbox is taken for a lost claim",
+        "outbox/claims.py",
+        "    if again:\n",
+        "    if False:\n",
+        *(RELAYING, "-k", "answer_is_lost"),
+    ),
+    mutant(
+        "all of a batch leaves the outbox before any of it is heard of",
+        "outbox/destinations/port.py",
+        "if part and size > PART_BYTES_MAX:",
+        "if False:",
+        *("tests/outbox/test_rabbitmq.py", "-k", "takes_too_long"),
+    ),
+    mutant(
+        "a destination of the outbox that may have published is filled",
+        "outbox/destinations/directory.py",
+        "dispatches.filter(fence__gt=0)",
+        "dispatches.filter(published_at__isnull=False)",
+        *("tests/outbox/test_directory.py", "-k", "may_have_been"),
+    ),
+    mutant(
+        "the outbox waits for events in a worker's only slot",
+        "outbox/tasks.py",
+        "lingers = only_one and _slots.value != 1",
+        "lingers = only_one",
+        *("tests/outbox/test_worker.py", "-k", "one_slot"),
     ),
 )

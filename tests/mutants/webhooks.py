@@ -6,6 +6,7 @@ from tests.mutants.mutant import Edit, Mutant, mutant
 
 HTTP_OUT = "tests/outbox/webhooks/test_exchange.py"
 WEBHOOKS = "tests/outbox/webhooks/test_relay.py"
+WEBHOOKS_CROWD = "tests/outbox/webhooks/test_crowd.py"
 
 MUTANTS: Final = (
     mutant(
@@ -79,8 +80,8 @@ MUTANTS: Final = (
     mutant(
         "webhooks: one that fails has as many in flight as any",
         "outbox/webhooks/relay.py",
-        "careful = endpoint.failures or endpoint.is_probe",
-        "careful = endpoint.is_probe",
+        "bool(endpoint.failures or endpoint.is_probe",
+        "bool(endpoint.is_probe",
         "tests/outbox/webhooks/test_crowd.py",
         "-k",
         "dead",
@@ -112,5 +113,68 @@ MUTANTS: Final = (
         "elif errand.asked is not None:",
         "elif False:",
         "tests/outbox/webhooks/test_asked.py",
+    ),
+    mutant(
+        "webhooks: an answer that nobody can read stops all the others",
+        "outbox/webhooks/schedule.py",
+        "except (ValueError, OverflowError):",
+        "except ValueError:",
+        "tests/outbox/webhooks/test_schedule.py",
+    ),
+    mutant(
+        "webhooks: a fault of ours at one endpoint stops all the others",
+        "outbox/webhooks/relay.py",
+        "        except Exception:\n",
+        "        except ZeroDivisionError:\n",
+        *(WEBHOOKS_CROWD, "-k", "fault_of_ours"),
+    ),
+    mutant(
+        "webhooks: endpoints that hang take all threads",
+        "outbox/webhooks/relay.py",
+        "return min(1 - busy, self._doubtful_room())",
+        "return 1 - busy",
+        *(WEBHOOKS_CROWD, "-k", "however_many"),
+    ),
+    mutant(
+        "webhooks: what is asked for at one endpoint takes all threads",
+        "outbox/webhooks/attempts.py",
+        "SELECT DISTINCT ON (asked.destination_id) asked.id",
+        "SELECT asked.id",
+        *(WEBHOOKS_CROWD, "-k", "asked_for_at_one"),
+    ),
+    mutant(
+        "webhooks: an old address that is gone disables the new one",
+        "outbox/webhooks/settle.py",
+        'if destination.config["url"] != errand.url:',
+        "if False:",
+        *(WEBHOOKS, "-k", "old_address"),
+    ),
+    mutant(
+        "webhooks: a new address waits for the schedule of the old one",
+        "outbox/webhooks/endpoints.py",
+        "    ).update(next_attempt_at=None)\n",
+        "    )\n",
+        *(WEBHOOKS, "-k", "new_address or resumes_an"),
+    ),
+    mutant(
+        "webhooks: a merchant gets what is internal",
+        "outbox/webhooks/endpoints.py",
+        "return list(settings.OUTBOX_WEBHOOK_TYPES)",
+        "return []",
+        *(WEBHOOKS, "-k", "without_named"),
+    ),
+    mutant(
+        "webhooks: a removed endpoint that is resumed is sent to",
+        "outbox/webhooks/due.py",
+        "      AND endpoint.removed_at IS NULL\n",
+        "",
+        *(WEBHOOKS, "-k", "somebody_resumes"),
+    ),
+    mutant(
+        "webhooks: a lost answer of the database is written down twice",
+        "outbox/webhooks/settle.py",
+        "if again and attempts.is_recorded(errand, run):",
+        "if False:",
+        *(WEBHOOKS, "-k", "lost_answer"),
     ),
 )

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 import pytest
 
 from outbox.webhooks.exchange import REPLY_BYTES_KEPT, Exchange, NoReply, Post, Reply
-from outbox.webhooks.networks import Address
+from outbox.webhooks.networks import Address, is_allowed
 from outbox.webhooks.resolve import system_resolver
 from outbox.webhooks.target import Target, read
 from tests.outbox.webhooks import receiver as does
@@ -83,6 +83,14 @@ def test_every_answer_is_an_answer_and_no_redirect_is_followed(
     exchange = send(at(endpoint))
     assert exchange.outcome == Reply(status=status, text=body.decode(), retry_after="7")
     assert [request.path for request in endpoint.received] == ["/hook"]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Location": ""}, {"Location": "//["}])
+def test_a_redirect_that_leads_nowhere_is_an_answer_too(
+    endpoint: Receiver, headers: dict[str, str]
+) -> None:
+    endpoint.always = answer(302, b"", **headers)
+    assert send(at(endpoint)).outcome == Reply(status=302, text="", retry_after="")
 
 
 @pytest.mark.parametrize("trouble", [does.hang, does.drip_head, does.continue_for_ever])
@@ -244,3 +252,10 @@ def test_the_system_knows_this_machine() -> None:
     assert ip_address("127.0.0.1") in system_resolver("localhost", 3.0)
     with pytest.raises(OSError):  # noqa: PT011 - whatever the system says
         system_resolver("x" * 70 + ".invalid", 3.0)
+
+
+def test_a_zone_of_an_address_is_no_way_around_the_rules() -> None:
+    """What a name server cannot say, the system's own files can: an address on one interface."""
+    (found,) = system_resolver("fe80::1%lo", 3.0)
+    assert found == ip_address("fe80::1")
+    assert not is_allowed(found, private=True)
