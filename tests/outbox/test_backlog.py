@@ -1,6 +1,6 @@
 """What a backlog costs: a claim looks at what it takes, however much waits or was kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 import pytest
@@ -50,7 +50,12 @@ def _statistics_stay_behind() -> Iterator[None]:
 
 
 def seed(events: int, *, lines: int, line: str = "B") -> None:
-    values = {"events": events, "lines": lines, "line": line, "destination": bus_id()}
+    values: Mapping[str, int | str] = {
+        "events": events,
+        "lines": lines,
+        "line": line,
+        "destination": bus_id(),
+    }
     with connection.cursor() as cursor:
         cursor.execute(SEED_SQL, values)
 
