@@ -1,6 +1,7 @@
 """The RabbitMQ of a measurement, and what a plain loop gets out of it."""
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ def rabbitmq(folder: Path) -> Iterator[str]:
         yield node.url
     finally:
         node.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def plain_loop(url: str, messages: int) -> float:
