@@ -108,7 +108,7 @@ mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests n
 	@exec $(PYTHON) -m tests.mutants $(ARGS)
 
 .PHONY: bench
-bench: $(VENV)/.dev ## Durable callbacks per second, beside what the database can commit
+bench: $(VENV)/.dev ## Durable callbacks per second, or how fast events leave: make bench ARGS=relay
 	@exec $(PYTHON) -m bench $(ARGS)
 
 .PHONY: lock

@@ -19,7 +19,7 @@ _SINGLES: Final = 20
 _PAUSE_SECONDS: Final = 0.137
 _DEADLINE_SECONDS: Final = 15.0
 
-_LATENCIES_SQL: Final = """
+LATENCIES_SQL: Final = """
     SELECT extract(epoch FROM dispatch.published_at - delivery.received_at)::float
       FROM outbox_dispatch AS dispatch
       JOIN payments_delivery AS delivery
@@ -87,5 +87,5 @@ def median(latencies: list[float]) -> float:
 
 def _latencies(first: str, last: str) -> list[float]:
     with connection.cursor() as cursor:
-        cursor.execute(_LATENCIES_SQL, [first, last])
+        cursor.execute(LATENCIES_SQL, [first, last])
         return [float(row[0]) for row in cursor.fetchall()]

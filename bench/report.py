@@ -77,7 +77,7 @@ class Report:
 
     def _figures(self) -> dict[str, Any]:
         return {
-            "machine": _machine(),
+            "machine": machine(),
             "rounds": self.rounds,
             "seconds_per_round": self.seconds,
             "levels": [_level(level) for level in self.levels],
@@ -110,7 +110,8 @@ def _level(level: Level) -> dict[str, Any]:
     }
 
 
-def _machine() -> dict[str, Any]:
+def machine() -> dict[str, Any]:
+    """What was measured on, and how the database keeps its word."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT current_setting('server_version'), current_setting('fsync'),"

@@ -55,8 +55,10 @@ class Site:
 
 
 @contextmanager
-def new_site(folder: Path) -> Iterator[Site]:
+def new_site(folder: Path, **variables: str) -> Iterator[Site]:
     """An empty database and an empty broker in this folder; both are gone afterwards.
+
+    The programs of the service also get these variables.
 
     The folder must be on a real disk: a commit that waits for nothing measures nothing.
     """
@@ -76,6 +78,7 @@ def new_site(folder: Path) -> Iterator[Site]:
             "SECRET_KEY": secrets.token_urlsafe(64),
             "VAULT_KEYS": Fernet.generate_key().decode(),
             "PUBLIC_URL": f"http://127.0.0.1:{port}",
+            **variables,
         }
         _migrate(env, folder)
         yield Site(folder=folder, env=env, port=port, children=children)

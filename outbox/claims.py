@@ -23,6 +23,7 @@ from outbox.claims_sql import (
 )
 from outbox.destinations.port import PAYLOAD_BYTES_MAX, Message
 from outbox.models import ERROR_LENGTH_MAX, Dispatch, DispatchState
+from outbox.planning import planned_anew
 
 #: Each state, and the states it may be entered from; `outbox/claims_sql.py` has its moves, and
 #: `outbox/redrive.py` has the one from DEAD.
@@ -60,8 +61,9 @@ def claim_heads(
 ) -> list[Claim]:
     """Take up to `batch` dispatches that nobody holds, at most one of each aggregate.
 
-    The oldest are taken, or the newest, and told in the order of their events' times. Nothing
-    is taken for a destination that is not ACTIVE.
+    The oldest are taken, or the newest, and told in the order of their events' times; the newest
+    are looked for among the last ten batches only, so none may be found while others wait.
+    Nothing is taken for a destination that is not ACTIVE.
     """
     owner = uuid4()
     values: dict[str, Any] = {
@@ -72,7 +74,7 @@ def claim_heads(
         "lease": lease,
         "bytes_max": PAYLOAD_BYTES_MAX,
     }
-    with connection.cursor() as cursor:
+    with planned_anew(), connection.cursor() as cursor:
         cursor.execute(NEWEST_FIRST_SQL if newest_first else OLDEST_FIRST_SQL, values)
         rows = cursor.fetchall()
     return [_claim(owner, row) for row in sorted(rows, key=lambda row: (row[8], row[7]))]
@@ -141,6 +143,6 @@ def _move(sql: str, setbacks: Iterable[Setback], **values: int) -> dict[int, Dis
         "waits": [setback.wait for setback in setbacks],
         "errors": [setback.reason[:ERROR_LENGTH_MAX].replace("\0", "") for setback in setbacks],
     }
-    with connection.cursor() as cursor:
+    with planned_anew(), connection.cursor() as cursor:
         cursor.execute(sql, columns | values)
         return {dispatch_id: DispatchState(state) for dispatch_id, state in cursor.fetchall()}

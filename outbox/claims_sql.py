@@ -8,6 +8,7 @@ from typing import Final
 # pass. (NOT EXISTS would say the same; but where the statistics know nothing yet of a backlog,
 # PostgreSQL then plans a join that looks at all of it for each event: 8 seconds a claim where
 # 200,000 wait.) Locked rows are being claimed by somebody else. What rests is not claimed for.
+# What was found is handed on as an array, which PostgreSQL can only look up by the primary key.
 CLAIM_SQL: Final = """
     WITH heads AS MATERIALIZED (
         SELECT head.id
@@ -31,6 +32,7 @@ CLAIM_SQL: Final = """
                 AND previous.seq < head.seq
               ORDER BY previous.seq DESC
               LIMIT 1) IS NOT TRUE
+          {window}
         ORDER BY head.created_at {direction}
         LIMIT %(batch)s
         FOR NO KEY UPDATE OF head SKIP LOCKED
@@ -38,15 +40,25 @@ CLAIM_SQL: Final = """
     UPDATE outbox_dispatch AS dispatch
     SET state = 'CLAIMED', owner_token = %(owner)s, fence = dispatch.fence + 1,
         lease_until = clock_timestamp() + %(lease)s
-    FROM heads, outbox_event AS event
-    WHERE dispatch.id = heads.id AND event.id = dispatch.event_id
+    FROM outbox_event AS event
+    WHERE dispatch.id = ANY (ARRAY(SELECT id FROM heads)) AND event.id = dispatch.event_id
     RETURNING dispatch.id, dispatch.fence, dispatch.attempts, event.id, event.type,
         event.aggregate_type, event.aggregate_id, event.seq, event.created_at,
         CASE WHEN octet_length(event.payload::text) <= %(bytes_max)s THEN event.payload::text END,
         coalesce(event.headers ->> 'traceparent', ''), coalesce(event.headers ->> 'dataschema', '')
 """
-OLDEST_FIRST_SQL: Final = CLAIM_SQL.format(direction="")
-NEWEST_FIRST_SQL: Final = CLAIM_SQL.format(direction="DESC")
+OLDEST_FIRST_SQL: Final = CLAIM_SQL.format(direction="", window="")
+# From the newest on it could be far to the next head: all of a backlog may wait behind one event.
+NEWEST_FIRST_SQL: Final = CLAIM_SQL.format(
+    direction="DESC",
+    window="""AND head.created_at >= coalesce((
+              SELECT newest.created_at
+              FROM outbox_dispatch AS newest
+              WHERE newest.destination_id = %(destination)s
+                AND newest.published_at IS NULL AND newest.dead_at IS NULL
+              ORDER BY newest.created_at DESC
+              OFFSET 10 * %(batch)s::bigint LIMIT 1), '-infinity')""",
+)
 
 # The ids are named twice: where the statistics know of nobody who holds a claim, PostgreSQL would
 # look for the claims by their owner, through the whole table.

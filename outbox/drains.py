@@ -11,11 +11,10 @@ from typing import Any, Final
 import structlog
 from django.db import DatabaseError, InterfaceError, connection
 
-from outbox import models
+from outbox import due, models
 from outbox.crew import Crew
-from outbox.destinations.choice import OPENERS, Misconfigured, resolve
+from outbox.destinations.choice import Misconfigured, resolve
 from outbox.destinations.port import Destination
-from outbox.models import DestinationKind
 from outbox.relay import Figures, drain
 
 #: How many drain at once. Those that failed or were slow the last time share a few threads of
@@ -35,21 +34,6 @@ FAILED_SECONDS_FIRST: Final = 1.0
 FAILED_SECONDS_MAX: Final = 5.0
 #: A drain ends by then: a turn, a batch, and the destination's last timeout.
 CLOSE_SECONDS_MAX: Final = 25.0
-
-DUE_SQL: Final = """
-    SELECT destination.*
-      FROM outbox_destination AS destination
-     WHERE destination.state = 'ACTIVE' AND destination.kind = ANY (%(kinds)s)
-       AND (%(only)s::varchar = '' OR destination.code = %(only)s::varchar)
-       AND EXISTS (
-           SELECT FROM outbox_dispatch AS waiting
-            WHERE waiting.destination_id = destination.id
-              AND waiting.published_at IS NULL AND waiting.dead_at IS NULL
-              AND (waiting.state = 'PENDING' AND (waiting.next_attempt_at IS NULL
-                                                  OR waiting.next_attempt_at <= clock_timestamp())
-                   OR waiting.state = 'CLAIMED' AND waiting.lease_until <= clock_timestamp()))
-     ORDER BY destination.id
-"""
 
 logger = structlog.stdlib.get_logger(__name__)
 _random = random.SystemRandom()
@@ -99,14 +83,12 @@ class Drains:
         def over() -> bool:
             return stopped() or time.monotonic() >= stop_at
 
-        # Kinds that are not connected to here are published to by a relay of their own.
-        asked = {"only": only, "kinds": [str(DestinationKind.BUS), *map(str, OPENERS)]}
         while True:
             self._ended.clear()
             looked_at = time.monotonic()
-            due = list(models.Destination.objects.raw(DUE_SQL, asked))
+            found = due.destinations(only)
             looked_for = time.monotonic() - looked_at
-            self._start(due, over)
+            self._start(found, over)
             if not lingers and not any(line.busy for line in self._lines.values()):
                 return
             if over():
@@ -126,9 +108,9 @@ class Drains:
                 line.opened.close()
         self._lines.clear()
 
-    def _start(self, due: Iterable[models.Destination], over: Callable[[], bool]) -> None:
+    def _start(self, found: Iterable[models.Destination], over: Callable[[], bool]) -> None:
         now = time.monotonic()
-        lines = [(self._lines.setdefault(row.pk, _Line()), row) for row in due]
+        lines = [(self._lines.setdefault(row.pk, _Line()), row) for row in found]
         # Whoever had no turn for longest comes first.
         for line, row in sorted(lines, key=lambda pair: pair[0].began_at):
             if line.busy or now < line.not_before:

@@ -69,14 +69,13 @@ def drain(
     rounds = 0
     while True:
         rounds += 1
-        figures = relay_once(
-            destination,
-            destination_id,
-            batch=batch,
-            newest_first=rounds % ROUNDS_TO_NEWEST == 0,
-        )
+        newest_first = rounds % ROUNDS_TO_NEWEST == 0
+        figures = relay_once(destination, destination_id, batch=batch, newest_first=newest_first)
         total.add(figures)
-        if not figures.claimed or figures.failure or time.monotonic() >= stop_at or stopped():
+        if figures.failure or time.monotonic() >= stop_at or stopped():
+            return total
+        # All of the newest may wait behind older ones: then the next round takes those.
+        if not figures.claimed and not newest_first:
             return total
 
 

@@ -13,6 +13,7 @@ from outbox import claims
 from outbox.claims import Claim, Setback
 from outbox.destinations.port import PAYLOAD_BYTES_MAX, Message
 from outbox.models import Attempt
+from outbox.planning import planned_anew
 from outbox.webhooks import attempts
 from outbox.webhooks.errand import Errand
 from outbox.webhooks.secrets import Key, keys_of
@@ -58,7 +59,7 @@ class Due:
 
 def endpoints() -> list[Due]:
     """Those that are active, have a secret, are not resting, and have something that is due."""
-    with connection.cursor() as cursor:
+    with planned_anew(), connection.cursor() as cursor:
         cursor.execute(ENDPOINTS_SQL)
         return [Due(*row) for row in cursor.fetchall()]
 

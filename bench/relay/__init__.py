@@ -1,0 +1,1 @@
+"""How fast events leave: throughput, latency, and how long a backlog takes."""
