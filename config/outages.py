@@ -14,7 +14,7 @@ import redis.exceptions
 import structlog
 
 _LIBRARIES: Final = "celery."
-#: A task's traceback is of our own code, so what merely went wrong beside an outage counts as a fault.
+#: A task's traceback is of our own code: what went wrong beside an outage there is a fault.
 _OUR_CODE: Final = "celery.app.trace"
 _AWAY: Final = (
     ConnectionError,
@@ -22,7 +22,7 @@ _AWAY: Final = (
     redis.exceptions.TimeoutError,
     kombu.exceptions.OperationalError,
 )
-#: https://www.postgresql.org/docs/current/errcodes-appendix.html: connections, shutdown and restart.
+#: Connections, shutdown, restart: https://www.postgresql.org/docs/current/errcodes-appendix.html
 _AWAY_STATES: Final = ("08", "57P01", "57P02", "57P03")
 
 

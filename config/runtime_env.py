@@ -10,8 +10,8 @@ from pathlib import Path
 
 from config.embedded import private_file
 
-#: What is left word of: whatever the service was given, so that a command beside it decides as it does.
-#: `RELAY` or `EVENT_SOURCE` known to the service alone would make events of two kinds.
+#: What is left word of: whatever the service was given, so that a command beside it decides as it
+#: does. `RELAY` or `EVENT_SOURCE` known to the service alone would make events of two kinds.
 NAMES = (
     *("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "VAULT_KEYS"),
     *("PORT", "PUBLIC_URL", "SIMULATOR_PORT", "ALLOWED_HOSTS", "TRUSTED_PROXY", "HTTPS_ONLY"),

@@ -111,10 +111,12 @@ away = psycopg.OperationalError("connection failed: refused\\nIs the server runn
 task = "Task outbox.relay[1] raised unexpected: it is away\\nand more"
 say("celery.app.trace", task, away, OperationalError("away"))
 say("celery.app.trace", task, psycopg.errors.AdminShutdown("terminating connection"))
-say("celery.beat", "Message Error: relay\\n[a stack]", kombu.exceptions.OperationalError("Error 111"))
-say("celery.worker", "Unrecoverable error", redis.exceptions.ConnectionError("closed"), AttributeError("hostname"), True)
+refused = kombu.exceptions.OperationalError("Error 111")
+say("celery.beat", "Message Error: relay\\n[a stack]", refused)
+closed = redis.exceptions.ConnectionError("closed")
+say("celery.worker", "Unrecoverable error", closed, AttributeError("hostname"), True)
 say("celery.app.trace", "slow", psycopg.errors.QueryCanceled("canceling statement"))
-say("celery.app.trace", "ours", redis.exceptions.ConnectionError("closed"), KeyError("a fault of ours"), True)
+say("celery.app.trace", "ours", closed, KeyError("a fault of ours"), True)
 say("payments.receive", "ours too", away)
 """
 
