@@ -7,10 +7,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import amqp.exceptions
 import celery
 import httpx2
 import kombu
 import kombu.exceptions
+import redis.exceptions
 
 from config import variables
 from config.embedded.server import Server
@@ -19,6 +21,10 @@ _WEB_WORKERS_MAX = 4
 # One of them is where the relay waits for events.
 _WORKER_SLOTS = 3
 _BROKER_CONNECT_SECONDS = 3
+_BROKER_ERRORS = (
+    *(OSError, kombu.exceptions.KombuError),
+    *(redis.exceptions.RedisError, amqp.exceptions.AMQPError),
+)
 
 
 class BrokerAwayError(RuntimeError):
@@ -32,8 +38,8 @@ def ask_broker(url: str) -> None:
     broker = kombu.Connection(url, connect_timeout=_BROKER_CONNECT_SECONDS)
     try:
         broker.ensure_connection(max_retries=1, interval_start=1)
-        broker.default_channel.close()  # a Redis is connected to by its first channel
-    except (kombu.exceptions.OperationalError, *broker.connection_errors) as error:
+        broker.channel()  # a Redis is connected to by its first channel
+    except _BROKER_ERRORS as error:
         reason = str(error).rstrip(".")
         raise BrokerAwayError(
             f"The broker {broker.as_uri()} does not answer: {reason}. Start it, mend BROKER_URL, "

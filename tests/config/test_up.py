@@ -19,7 +19,7 @@ import pytest
 
 from config import runtime_env
 from config.embedded.ports import free_port
-from config.up import claim
+from config.up import claim, programs
 from tests.processes import ROOT
 
 _SOURCES = ("config", "idempotency", "orders", "outbox", "payments", "manage.py")
@@ -259,6 +259,19 @@ def test_a_broker_that_does_not_answer_is_named_before_anything_starts(
     assert "does not answer" in said
     assert "BROKER_URL" in said
     assert "hush" not in said
+
+
+@pytest.mark.parametrize("broker", ["valkey_url", "rabbitmq_url"])
+def test_a_broker_is_taken_with_its_password_and_refused_with_another(
+    broker: str, request: pytest.FixtureRequest
+) -> None:
+    url: str = request.getfixturevalue(broker)
+    programs.ask_broker(url)
+
+    before, _, after = url.rpartition("@")
+    wrong = f"{before.rpartition(':')[0]}:wrong@{after}"
+    with pytest.raises(programs.BrokerAwayError, match="does not answer"):
+        programs.ask_broker(wrong)
 
 
 def test_data_that_cannot_be_kept_is_said_with_the_folder(checkout: Path) -> None:
