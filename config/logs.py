@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import structlog
 
+from config import outages
+
 VALUE_LENGTH_MAX: Final = 256
 EXCEPTION_LENGTH_MAX: Final = 8000
 #: PostgreSQL's detail of an error quotes the row that it refused, and so what somebody sent.
@@ -47,6 +49,7 @@ SHARED: Final[list[structlog.typing.Processor]] = [
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.stdlib.ExtraAdder(),
+    outages.in_one_line,
     structlog.processors.format_exc_info,
     bound_values,
 ]

@@ -10,12 +10,23 @@ from pathlib import Path
 
 from config.embedded import private_file
 
-#: What is left word of.
+#: What is left word of: whatever the service was given, so that a command beside it decides as it
+#: does. `RELAY` or `EVENT_SOURCE` known to the service alone would make events of two kinds.
 NAMES = (
-    *("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "VAULT_KEYS", "PORT", "PUBLIC_URL"),
-    "SIMULATOR_PORT",
-    *("AMQP_URL", "AMQP_EXCHANGE", "AMQP_QUEUE", "EVENT_STREAM", "EVENT_STREAM_URL"),
+    *("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "VAULT_KEYS"),
+    *("PORT", "PUBLIC_URL", "SIMULATOR_PORT", "ALLOWED_HOSTS", "TRUSTED_PROXY", "HTTPS_ONLY"),
+    *("AMQP_URL", "AMQP_EXCHANGE", "AMQP_QUEUE"),
+    *("EVENT_STREAM", "EVENT_STREAM_URL", "EVENT_STREAM_LENGTH_MAX"),
+    *("KAFKA_SERVERS", "KAFKA_TOPIC", "KAFKA_OPTIONS"),
+    *("EVENT_SOURCE", "RELAY", "CDC_SLOT_BYTES_MAX", "METRICS_TOKEN"),
+    *("OUTBOX_KEPT_DAYS", "OUTBOX_FOLLOWERS_PASS", "OUTBOX_WEBHOOK_ALLOW_PRIVATE"),
+    *("INBOX_KEPT_DAYS", "PARKED_GRACE_MINUTES"),
+    *("IDEMPOTENCY_KEPT_DAYS", "IDEMPOTENCY_FRONT_URL", "IDEMPOTENCY_KEYS_PER_DAY"),
+    *("API_CALLS_PER_MINUTE", "DATABASE_CONN_MAX_AGE", "DATABASE_PREPARE_AFTER"),
+    *("DATABASE_STATEMENT_TIMEOUT_MS", "DATABASE_LOCK_TIMEOUT_MS"),
 )
+#: What each process may have as it likes.
+NOT_SHARED = ("LOG_LEVEL", "DEBUG")
 
 #: What this process was not given and found in the file.
 filled: set[str] = set()

@@ -143,9 +143,7 @@ DATABASES["default"] |= {
 }
 
 # --- Celery: a message is a hint, the table is the truth ---
-BROKER_URL = variables.address(
-    "BROKER_URL", "redis://127.0.0.1:6379/0", ("redis", "rediss", "amqp", "amqps")
-)
+BROKER_URL = variables.address("BROKER_URL", "redis://127.0.0.1:6379/0", variables.BROKER_SCHEMES)
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = (
@@ -177,7 +175,7 @@ EVENT_STREAM_LENGTH_MAX = variables.number("EVENT_STREAM_LENGTH_MAX", 1_000_000,
 OUTBOX_FOLLOWERS_PASS = variables.names("OUTBOX_FOLLOWERS_PASS")
 EVENT_SOURCE = variables.uri_reference("EVENT_SOURCE", "paidonce")
 # Beyond every way in which a consumer could still want them again.
-OUTBOX_KEPT = timedelta(days=variables.number("OUTBOX_KEPT_DAYS", 30))
+OUTBOX_KEPT = timedelta(days=variables.number("OUTBOX_KEPT_DAYS", 30, least=4))
 # "cdc": events leave through the database's log (docs/cdc.md), and no relay publishes them.
 RELAY = variables.choice("RELAY", "polling", ("polling", "cdc"))
 CDC_PUBLICATION = CDC_SLOT = "paidonce_outbox"
@@ -207,7 +205,7 @@ OUTBOX_WEBHOOK_ALLOW_PRIVATE = variables.switch("OUTBOX_WEBHOOK_ALLOW_PRIVATE")
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))
 
 # --- Idempotency keys: how long answers are kept, and what spares the database a storm ---
-IDEMPOTENCY_KEPT = timedelta(days=variables.number("IDEMPOTENCY_KEPT_DAYS", 30))
+IDEMPOTENCY_KEPT = timedelta(days=variables.number("IDEMPOTENCY_KEPT_DAYS", 30, least=4))
 IDEMPOTENCY_FRONT_URL = env.str(
     "IDEMPOTENCY_FRONT_URL", BROKER_URL if BROKER_URL.startswith("redis") else ""
 )

@@ -12,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 ON: Final = ("true", "yes", "on", "1")
 OFF: Final = ("false", "no", "off", "0")
+#: What a BROKER_URL may begin with.
+BROKER_SCHEMES: Final = ("redis", "rediss", "amqp", "amqps")
 #: The characters of https://www.rfc-editor.org/rfc/rfc3986#section-2.
 _URI_REFERENCE: Final = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+")
 

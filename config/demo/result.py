@@ -40,9 +40,10 @@ def lines(merchant_code: str, order_no: str) -> list[str]:
             ", ".join(f"{name}={side.get(name)}" for name in ("amount_minor", "currency"))
             for side in (conflict.expected, conflict.received)
         )
+        status = conflict.expected.get("order_status")  # of what is told of an order
         said.append(
             f"conflict   {conflict.reason}, {conflict.status}: "
-            f"expected {expected} ({conflict.expected.get('order_status')}), received {received}"
+            f"expected {expected}{f' ({status})' if status else ''}, received {received}"
         )
     said += [
         f"event      {event.type} #{event.seq} {_states(event)}"

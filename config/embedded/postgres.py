@@ -15,6 +15,7 @@ from config.embedded.ports import free_port
 from config.embedded.server import Server
 
 _NAME = "paidonce"  # of the role and of the database
+_STATE_LINE = 7  # of postmaster.pid, from 0
 
 
 class ClusterNotMadeError(RuntimeError):
@@ -55,7 +56,7 @@ def prepare_as(run_as: launch.RunAs | None, folder: Path, **settings: str) -> Se
     return Server(
         name="postgres",
         command=(str(binaries / "postgres"), "-D", str(data), *arguments),
-        ready=functools.partial(_ready, url),
+        ready=functools.partial(_ready, url, data),
         url=url,
         stop_signal=signal.SIGINT,  # "fast": ends connections, loses nothing
         run_as=run_as,
@@ -96,8 +97,10 @@ def _environment() -> Mapping[str, str]:
     return {**kept, "LC_ALL": "C"}
 
 
-def _ready(url: str) -> bool:
+def _ready(url: str, data: Path) -> bool:
     """Whether the server takes statements; makes the database on the first occasion."""
+    if not _says_ready(data):
+        return False
     server, _, _ = url.rpartition("/")
     try:
         with psycopg.connect(f"{server}/postgres", connect_timeout=2, autocommit=True) as session:
@@ -107,3 +110,16 @@ def _ready(url: str) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+def _says_ready(data: Path) -> bool:
+    """Whether the server has written that it is up; who connects before that makes it log FATAL.
+
+    The state is the last line of its lock file, as `pg_ctl --wait` reads it:
+    https://github.com/postgres/postgres/blob/master/src/include/utils/pidfile.h
+    """
+    try:
+        lines = (data / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return False
+    return len(lines) > _STATE_LINE and lines[_STATE_LINE].strip() == "ready"

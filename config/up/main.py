@@ -9,13 +9,14 @@ from config.embedded.postgres_binaries import NoPostgresError
 from config.embedded.privileges import NoUserError
 from config.embedded.server import ServerDiedError, ServerSilentError
 from config.embedded.valkey import NoValkeyError
-from config.up import claim, environment, run
+from config.up import claim, environment, programs, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 _EXPLAINED = (
     claim.AlreadyRunningError,
     environment.MissingSecretError,
+    programs.BrokerAwayError,
     run.PortTakenError,
     NoPostgresError,
     NoUserError,
@@ -39,10 +40,18 @@ def main(arguments: list[str]) -> int:
         ),
     ).parse_args(arguments)
     var = ROOT / "var"
-    var.mkdir(mode=0o711, exist_ok=True)
     try:
+        var.mkdir(mode=0o711, exist_ok=True)
         run.run(ROOT, claim.claim(var / "up.lock"))
     except _EXPLAINED as error:
         sys.stderr.write(f"{error}\n")
+        return 1
+    except OSError as error:
+        if error.filename is None:
+            raise  # about no file: a fault of ours
+        sys.stderr.write(
+            f"{error.filename}: {error.strerror}. Data, secrets and addresses are kept in {var}, "
+            "where the user who starts this must be able to write.\n"
+        )
         return 1
     return 0

@@ -7,15 +7,46 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import amqp.exceptions
 import celery
 import httpx2
+import kombu
 import kombu.exceptions
+import redis.exceptions
 
+from config import variables
 from config.embedded.server import Server
 
 _WEB_WORKERS_MAX = 4
 # One of them is where the relay waits for events.
 _WORKER_SLOTS = 3
+_BROKER_CONNECT_SECONDS = 3
+_BROKER_ERRORS = (
+    *(OSError, kombu.exceptions.KombuError),
+    *(redis.exceptions.RedisError, amqp.exceptions.AMQPError),
+)
+
+
+class BrokerAwayError(RuntimeError):
+    """The broker that BROKER_URL names does not answer."""
+
+
+def ask_broker(url: str) -> None:
+    """Find out now what the worker would fail at after a minute. Raises BrokerAwayError."""
+    if url.partition("://")[0] not in variables.BROKER_SCHEMES:
+        return  # the settings refuse it, and say what they take
+    broker = kombu.Connection(url, connect_timeout=_BROKER_CONNECT_SECONDS)
+    try:
+        broker.ensure_connection(max_retries=1, interval_start=1)
+        broker.channel()  # a Redis is connected to by its first channel
+    except _BROKER_ERRORS as error:
+        reason = str(error).rstrip(".")
+        raise BrokerAwayError(
+            f"The broker {broker.as_uri()} does not answer: {reason}. Start it, mend BROKER_URL, "
+            "or leave that out to have one made."
+        ) from error
+    finally:
+        broker.release()
 
 
 def manage(name: str, arguments: tuple[str, ...], env: Mapping[str, str], root: Path) -> Server:

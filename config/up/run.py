@@ -21,7 +21,7 @@ def run(root: Path, held: int) -> None:
     """Run the service until somebody asks for the end.
 
     `held` is the claim on the data folder. Raises PortTakenError, MissingSecretError,
-    ServerDiedError, ServerSilentError, and what the embedded servers raise.
+    BrokerAwayError, ServerDiedError, ServerSilentError, and what the embedded servers raise.
     """
     var = root / "var"
     env = environment.with_secrets(environment.given(), var)
@@ -31,6 +31,8 @@ def run(root: Path, held: int) -> None:
     env.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
     simulator_port = _simulator_port(env, port) if ours else None
     env["PYTHONUNBUFFERED"] = "1"
+    if env.get("BROKER_URL"):
+        programs.ask_broker(env["BROKER_URL"])
     output = Output()
     supervisor = Supervisor(output, held=[held])
     supervisor.listen_for_signals()
@@ -68,7 +70,8 @@ def _start_programs(supervisor: Supervisor, env: Mapping[str, str], root: Path, 
     supervisor.start(programs.web(env, root, port))
     supervisor.start(programs.worker(env, root, port))
     supervisor.start(programs.beat(env, root))
-    supervisor.start(programs.totals(env, root))
+    if env.get("RELAY") != "cdc" and (env.get("AMQP_URL") or not env.get("KAFKA_SERVERS")):
+        supervisor.start(programs.totals(env, root))  # elsewhere it would hear nothing
 
 
 def _leave_word(env: Mapping[str, str], var: Path) -> None:

@@ -10,6 +10,11 @@ from outbox.consumers.redis_stream import RedisStreamSource
 
 def source_for(subscription: Subscription) -> Source:
     """A new source, not yet connected. Raises ImproperlyConfigured if there is none."""
+    if settings.RELAY == "cdc":
+        raise ImproperlyConfigured(
+            "Events leave through the database's log (RELAY=cdc), and this consumer hears only "
+            "RabbitMQ or a stream, where nothing new arrives."
+        )
     if settings.AMQP_URL:
         return RabbitMQSource(
             settings.AMQP_URL,

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from config import runtime_env
 from config.embedded import launch
 from config.embedded.ports import free_port
 from config.embedded.server import end_session
@@ -84,6 +85,13 @@ def test_the_example_names_exactly_the_variables_that_are_read() -> None:
     compose = set(re.findall(r"\$\{([A-Z_]+)", _COMPOSE.read_text()))
     example = set(re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert example == read | compose
+
+
+@pytest.mark.parametrize("name", _OURS)
+def test_a_variable_of_the_env_file_reaches_every_service(name: str) -> None:
+    of_make_run = {"PORT", "SIMULATOR_PORT"}
+    wanted = {*runtime_env.NAMES, "LOG_LEVEL"} - of_make_run
+    assert set(_SERVICES[name]["environment"]) == wanted
 
 
 def test_the_image_holds_every_package_of_the_service_and_runs_as_nobody_in_particular() -> None:

@@ -77,6 +77,21 @@ def test_postgres_runs_in_a_closed_folder_and_keeps_a_commit_when_killed(
     subprocess.run(["rm", "-rf", folder.resolve()], check=True)
 
 
+def test_waiting_for_postgres_makes_it_log_nothing_fatal_even_while_it_recovers(
+    tmp_path: Path,
+) -> None:
+    _write_and_kill(postgres.prepare(tmp_path / "postgres", **_SETTINGS))
+    server = postgres.prepare(tmp_path / "postgres", **_SETTINGS)
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = server.start(output)
+    wait_until_ready(server, process)
+    stop(process, server.stop_signal)
+
+    assert "database system was interrupted" in log.read_text()
+    assert "FATAL" not in log.read_text()
+
+
 def test_postgres_asks_for_its_password(tmp_path: Path) -> None:
     server = postgres.prepare(tmp_path / "postgres", **_SETTINGS)
     process = server.start(subprocess.DEVNULL)

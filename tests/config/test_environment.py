@@ -1,6 +1,7 @@
 """Who says what the processes are told."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -67,3 +68,10 @@ def test_an_address_that_is_given_wins(tmp_path: Path) -> None:
 
 def test_with_a_database_from_outside_nothing_is_filled_in(tmp_path: Path) -> None:
     assert _seen(tmp_path, DATABASE_URL="given") == "given None []"
+
+
+def test_a_command_beside_up_is_told_every_variable_that_there_is() -> None:
+    example = (ROOT / ".env.example").read_text()
+    documented = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
+    of_compose = {"POSTGRES_PASSWORD", "RABBITMQ_PASSWORD"}
+    assert documented - of_compose == {*runtime_env.NAMES, *runtime_env.NOT_SHARED}

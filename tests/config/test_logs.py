@@ -88,6 +88,60 @@ except ValueError:
     assert "Alice" not in json.dumps(line)
 
 
+#: Logs what Celery says while a server is away, and three faults that are none of that kind.
+OUTAGES = """
+import logging
+from config.logs import configure
+configure({"level": "INFO"})
+import kombu.exceptions, psycopg, redis.exceptions
+from django.db import OperationalError
+def say(name, message, first, then=None, hidden=False):
+    try:
+        try:
+            raise first
+        except Exception as error:
+            if hidden:
+                raise then
+            if then is not None:
+                raise then from error
+            raise
+    except Exception:
+        logging.getLogger(name).error(message, exc_info=True, extra={"data": {"x": 1}})
+away = psycopg.OperationalError("connection failed: refused\\nIs the server running?")
+task = "Task outbox.relay[1] raised unexpected: it is away\\nand more"
+say("celery.app.trace", task, away, OperationalError("away"))
+say("celery.app.trace", task, psycopg.errors.AdminShutdown("terminating connection"))
+refused = kombu.exceptions.OperationalError("Error 111")
+say("celery.beat", "Message Error: relay\\n[a stack]", refused)
+closed = redis.exceptions.ConnectionError("closed")
+say("celery.worker", "Unrecoverable error", closed, AttributeError("hostname"), True)
+say("celery.app.trace", "slow", psycopg.errors.QueryCanceled("canceling statement"))
+say("celery.app.trace", "ours", closed, KeyError("a fault of ours"), True)
+say("payments.receive", "ours too", away)
+"""
+
+
+def test_a_server_that_is_away_is_one_line_of_celery_and_what_is_not_that_keeps_its_traceback() -> (
+    None
+):
+    lines = _logged(OUTAGES, "")
+
+    assert [line.get("reason") for line in lines] == [
+        "OperationalError: connection failed: refused",
+        "AdminShutdown: terminating connection",
+        "OperationalError: Error 111",
+        "ConnectionError: closed",
+        *[None] * 3,
+    ]
+    assert lines[0]["event"] == "Task outbox.relay[1] raised unexpected: it is away"
+    assert lines[2]["event"] == "Message Error: relay"
+    assert {line["level"] for line in lines} == {"error"}
+    for line in lines[:4]:
+        assert not line.keys() & {"exception", "data"}
+    for line in lines[4:]:
+        assert "Traceback" in line["exception"]
+
+
 def test_a_request_is_one_line_with_an_id_that_its_answer_bears(live_web: Web) -> None:
     for given, kept in (("trace-12345678", True), ("short", False), ("a b c d e f", False)):
         headers = [("Host", "localhost"), ("Connection", "close"), ("X-Request-ID", given)]

@@ -19,7 +19,7 @@ import pytest
 
 from config import runtime_env
 from config.embedded.ports import free_port
-from config.up import claim
+from config.up import claim, programs
 from tests.processes import ROOT
 
 _SOURCES = ("config", "idempotency", "orders", "outbox", "payments", "manage.py")
@@ -229,6 +229,55 @@ def test_a_port_in_use_is_named_with_the_remedy(checkout: Path) -> None:
     assert refused.stderr == (
         f"Port {port} is in use by another program. Choose another one: PORT=8001 make run\n"
     )
+
+
+def _refused(checkout: Path, **given: str) -> str:
+    """Why it does not start, in one line."""
+    own = ("DATABASE_URL", "BROKER_URL")
+    env = {name: value for name, value in os.environ.items() if name not in own}
+    refused = subprocess.run(
+        [sys.executable, "manage.py", "up"],
+        cwd=checkout,
+        env={**env, "PORT": str(free_port()), **given},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (refused.returncode, refused.stdout) == (1, "")
+    (line,) = refused.stderr.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("scheme", ["redis", "amqp"])
+def test_a_broker_that_does_not_answer_is_named_before_anything_starts(
+    checkout: Path, scheme: str
+) -> None:
+    port = free_port()
+    said = _refused(checkout, BROKER_URL=f"{scheme}://me:hush@127.0.0.1:{port}/0")
+
+    assert said.startswith(f"The broker {scheme}://me:**@127.0.0.1:{port}/")
+    assert "does not answer" in said
+    assert "BROKER_URL" in said
+    assert "hush" not in said
+
+
+@pytest.mark.parametrize("broker", ["valkey_url", "rabbitmq_url"])
+def test_a_broker_is_taken_with_its_password_and_refused_with_another(
+    broker: str, request: pytest.FixtureRequest
+) -> None:
+    url: str = request.getfixturevalue(broker)
+    programs.ask_broker(url)
+
+    before, _, after = url.rpartition("@")
+    wrong = f"{before.rpartition(':')[0]}:wrong@{after}"
+    with pytest.raises(programs.BrokerAwayError, match="does not answer"):
+        programs.ask_broker(wrong)
+
+
+def test_data_that_cannot_be_kept_is_said_with_the_folder(checkout: Path) -> None:
+    (checkout / "var").touch()
+
+    assert _refused(checkout).startswith(f"{checkout}/var: File exists. Data, secrets and")
 
 
 def test_a_database_of_ones_own_needs_secrets_of_ones_own(checkout: Path) -> None:

@@ -105,6 +105,10 @@ def test_it_says_where_it_cannot_hear(settings: Any) -> None:
     settings.KAFKA_SERVERS = "127.0.0.1:9"
     with pytest.raises(ImproperlyConfigured, match="Events go to Kafka"):
         source_for(SUBSCRIPTION)
+    settings.RELAY = "cdc"
+    with pytest.raises(ImproperlyConfigured, match=r"RELAY=cdc.*where nothing new arrives"):
+        source_for(SUBSCRIPTION)
+    settings.RELAY = "polling"
     settings.KAFKA_SERVERS = settings.EVENT_STREAM_URL = ""
     with pytest.raises(CommandError, match="There is nowhere to hear events"):
         call_command("consume", "daily-totals")

@@ -42,6 +42,14 @@ def test_a_slot_within_its_bounds_is_no_problem(slot: None) -> None:
     assert problems() == []
 
 
+def test_the_status_says_so_where_nothing_is_set_up(
+    transactional_db: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("cdc", "status")
+
+    assert capsys.readouterr().out == "RELAY is polling. The server has no replication slot.\n"
+
+
 def test_a_forgotten_slot_is_an_error_of_every_check(slot: None, settings: Any) -> None:
     settings.CDC_SLOT_BYTES_MAX = 10_000
     write_log()

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import ProgrammingError
 
@@ -42,11 +43,14 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(f"{name}: {verb}" for name in names) or "nothing to do")
 
     def _status(self) -> None:
-        for slot in slots():
+        found = slots()
+        if not found:
+            self.stdout.write(f"RELAY is {settings.RELAY}. The server has no replication slot.")
+        for slot in found:
             state = "read now" if slot.active else "not read"
             self.stdout.write(
                 f"{slot.name}  {slot.plugin}  {state}  {slot.wal_status}  "
                 f"holds back {slot.retained_bytes} bytes"
             )
-        if found := problems():
-            raise CommandError("\n".join(f"{each.slot} {each.reason}" for each in found))
+        if wrong := problems():
+            raise CommandError("\n".join(f"{each.slot} {each.reason}" for each in wrong))

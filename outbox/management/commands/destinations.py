@@ -110,7 +110,7 @@ class Command(BaseCommand):
 def _line(fields: dict[str, Any]) -> str:
     wants = f"{fields['tenant'] or 'all merchants'}, {' '.join(fields['types']) or 'all types'}"
     line = (
-        f"{fields['code']:<20}  {fields['kind']:<12}  {fields['state']:<8}  "
+        f"{fields['code']:<23}  {fields['kind']:<12}  {fields['state']:<8}  "
         f"waiting={fields['waiting']} dead={fields['dead']}  {wants}"
     )
     return f"{line}  ({fields['reason']})" if fields["reason"] else line
