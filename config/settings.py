@@ -198,6 +198,8 @@ INBOX_KEPT = timedelta(
 # --- Events to merchants' endpoints as signed HTTP ---
 # The module that encrypts their secrets: the outbox may not know who that is.
 OUTBOX_VAULT = "payments.vault"
+# What an endpoint gets that names no types; `conflict.*` concerns only who runs the service.
+OUTBOX_WEBHOOK_TYPES = ("order.*", "payment.*", "refund.*")
 # Endpoints on this machine and in private networks, and without TLS: for tests and development.
 OUTBOX_WEBHOOK_ALLOW_PRIVATE = variables.switch("OUTBOX_WEBHOOK_ALLOW_PRIVATE")
 

@@ -22,7 +22,7 @@ from outbox.claims_sql import (
     RELEASED_SQL,
 )
 from outbox.destinations.port import PAYLOAD_BYTES_MAX, Message
-from outbox.models import ERROR_LENGTH_MAX, DispatchState
+from outbox.models import ERROR_LENGTH_MAX, Dispatch, DispatchState
 
 #: Each state, and the states it may be entered from; `outbox/claims_sql.py` has its moves, and
 #: `outbox/redrive.py` has the one from DEAD.
@@ -78,11 +78,20 @@ def claim_heads(
     return [_claim(owner, row) for row in sorted(rows, key=lambda row: (row[8], row[7]))]
 
 
-def published(claims: Sequence[Claim]) -> set[int]:
-    """Mark the dispatches as published; the answer is those that were still ours."""
+def published(claims: Sequence[Claim], *, again: bool = False) -> set[int]:
+    """Mark the dispatches as published; the answer is those that were still ours.
+
+    `again`: we may have marked them already, and only the database's answer was lost.
+    """
     nothing = timedelta()
     setbacks = [Setback(claim=claim, reason="", wait=nothing) for claim in claims]
-    return set(_move(PUBLISHED_SQL, setbacks))
+    ours = set(_move(PUBLISHED_SQL, setbacks))
+    if again:
+        # A fence belongs to one claim, so whoever published it under ours was us.
+        fences = {claim.id: claim.fence for claim in claims}
+        rows = Dispatch.objects.filter(pk__in=fences, state=DispatchState.PUBLISHED)
+        ours |= {pk for pk, fence in rows.values_list("pk", "fence") if fences[pk] == fence}
+    return ours
 
 
 def released(setbacks: Sequence[Setback]) -> set[int]:

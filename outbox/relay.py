@@ -16,6 +16,7 @@ from django.db import connection
 from outbox import claims, retries
 from outbox.claims import Claim, Setback
 from outbox.destinations.port import Destination, Unavailable
+from outbox.marking import mark
 from outbox.models import DispatchState
 from outbox.publishing import Round, publish
 
@@ -99,15 +100,18 @@ def relay_once(
     except Unavailable as error:
         logger.warning("events_wait", destination_id=destination_id, reason=str(error))
         return Figures(failure=str(error))
-    stop_at = time.monotonic() + publish_seconds_max
+    began = time.monotonic()
     held = claims.claim_heads(destination_id, batch=batch, lease=lease, newest_first=newest_first)
-    return _settle(destination_id, held, publish(destination, held, stop_at))
+    done = publish(destination, held, began + publish_seconds_max)
+    return _settle(destination_id, held, done, until=began + lease.total_seconds())
 
 
-def _settle(destination_id: int, held: Sequence[Claim], done: Round) -> Figures:
-    published = claims.published(done.sent)
-    refused = claims.refused(done.refused, attempts_max=retries.ATTEMPTS_MAX)
-    released = claims.released(done.released)
+def _settle(destination_id: int, held: Sequence[Claim], done: Round, *, until: float) -> Figures:
+    published = mark(lambda again: claims.published(done.sent, again=again), until=until)
+    refused = mark(
+        lambda _again: claims.refused(done.refused, attempts_max=retries.ATTEMPTS_MAX), until=until
+    )
+    released = mark(lambda _again: claims.released(done.released), until=until)
     for setback in done.refused:
         if setback.claim.id in refused:
             _log_refusal(destination_id, setback, refused[setback.claim.id])

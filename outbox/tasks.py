@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.sharedctypes import RawValue
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import celeryd_after_setup, worker_shutting_down
 from django.conf import settings
 from django.db import connection
 
@@ -32,6 +32,8 @@ LINGERER_LOCK: Final = 5_047_001
 # Written by the worker's first process, read by its children; without a lock, which a killed child
 # could take with it.
 _stopping = RawValue("b", 0)
+#: How many tasks this worker runs at once; 0 where there is no worker.
+_slots = RawValue("i", 0)
 
 logger = structlog.stdlib.get_logger(__name__)
 
@@ -50,7 +52,9 @@ def relay(**_from_newer_publishers: object) -> None:
     """Publish what waits in the outbox. Any number of these may run at once."""
     if _Process.drains is None:
         _Process.drains = Drains()
-    with _lingerer() as lingers:
+    with _lingerer() as only_one:
+        # Who waits in a worker's only slot lets every other task wait.
+        lingers = only_one and _slots.value != 1
         _Process.drains.run(
             seconds_max=LINGER_SECONDS if lingers else VISIT_SECONDS,
             lingers=lingers,
@@ -86,6 +90,11 @@ def _lingerer() -> Iterator[bool]:
         if lingers:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LINGERER_LOCK])
+
+
+@celeryd_after_setup.connect
+def _count_slots(instance: Any, **_: object) -> None:
+    _slots.value = instance.concurrency
 
 
 @worker_shutting_down.connect

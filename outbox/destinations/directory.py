@@ -92,8 +92,8 @@ def add(
 def fill(code: str, *, since: datetime) -> int:
     """Give a destination that has published nothing yet the earlier events, and let it work.
 
-    Returns how many. Raises Refused if it is not PAUSED, or if it has published: earlier events
-    would then arrive after later ones.
+    Returns how many. Raises Refused if it is not PAUSED, or if anything was ever claimed for it
+    and so may have been published: earlier events would then arrive after later ones.
     """
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         destination = Destination.objects.select_for_update(no_key=True).filter(code=code).first()
@@ -101,8 +101,8 @@ def fill(code: str, *, since: datetime) -> int:
             raise Refused(f"there is no destination {code}")
         if destination.state != DestinationState.PAUSED:
             raise Refused(f"{code} is {destination.state}; only one that is PAUSED can be filled")
-        if destination.dispatches.filter(published_at__isnull=False).exists():
-            raise Refused(f"{code} has published events, so earlier ones would come out of order")
+        if destination.dispatches.filter(fence__gt=0).exists():
+            raise Refused(f"{code} may have published events: earlier ones would come after them")
         cursor.execute("SET LOCAL statement_timeout = 0")
         cursor.execute(_FILL_SQL, {"id": destination.pk, "since": since})
         filled = int(cursor.rowcount)

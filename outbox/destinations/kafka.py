@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.core.exceptions import ImproperlyConfigured
 
-from outbox.destinations.port import Message, Refused, Unavailable
+from outbox.destinations.port import Message, Refused, Unavailable, parts
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
@@ -24,7 +24,7 @@ _BATCH_BYTES_MAX: Final = 512 * 1024
 
 
 class Kafka:
-    """Publishes to one topic; the key is the aggregate, so its events stay in one partition.
+    """Publishes to one topic; the key is the aggregate's id, so its events stay in one partition.
 
     `options` are librdkafka's, for TLS and SASL. After a failure or a timeout the producer is
     purged and made anew: what it had sent may still arrive, but none of its reports can then be
@@ -83,7 +83,11 @@ class Kafka:
             raise self._lost(problem)
 
     def publish(self, messages: Sequence[Message]) -> Iterator[Refused | None]:
-        """Send all, wait for the reports, and tell of each in its turn."""
+        """Send a part, wait for its reports, and tell of each in its turn; then the next."""
+        for part in parts(messages):
+            yield from self._publish(part)
+
+    def _publish(self, messages: Sequence[Message]) -> Iterator[Refused | None]:
         producer = self._producer or self._made()
         reports: dict[int, KafkaError | None] = {}
         for number, message in enumerate(messages):
@@ -125,7 +129,8 @@ class Kafka:
             producer.produce(
                 self._topic,
                 value=message.payload,
-                key=message.attributes()["subject"],
+                # The same as by change data capture, so that an aggregate keeps its partition.
+                key=message.aggregate_id,
                 headers=_headers(message),
                 on_delivery=report,
             )

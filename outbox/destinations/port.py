@@ -12,6 +12,10 @@ from django.conf import settings
 #: 16 MiB), and small enough that a whole batch fits in memory.
 PAYLOAD_BYTES_MAX: Final = 1024 * 1024
 
+#: So much is sent before the first of it is heard of: what takes longer than the time that there is
+#: for a batch is given back unsent, and not sent and forgotten.
+PART_BYTES_MAX: Final = 1024 * 1024
+
 #: As many digits as the largest `seq` has: CloudEvents wants sequences that sort as text.
 SEQUENCE_DIGITS: Final = 10
 CONTENT_TYPE: Final = "application/json"
@@ -92,3 +96,17 @@ class Destination(Protocol):
 
     def close(self) -> None:
         """Let go of the connection; `ready` makes another."""
+
+
+def parts(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
+    """The messages in order, each part PART_BYTES_MAX at most; a larger one goes alone."""
+    part: list[Message] = []
+    size = 0
+    for message in messages:
+        size += len(message.payload)
+        if part and size > PART_BYTES_MAX:
+            yield part
+            part, size = [], len(message.payload)
+        part.append(message)
+    if part:
+        yield part

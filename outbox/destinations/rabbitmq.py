@@ -12,7 +12,7 @@ from amqp.exceptions import AMQPError, PreconditionFailed
 
 from outbox.amqp_address import connection_arguments
 from outbox.destinations.confirms import Confirms
-from outbox.destinations.port import CONTENT_TYPE, Message, Refused, Unavailable
+from outbox.destinations.port import CONTENT_TYPE, Message, Refused, Unavailable, parts
 
 CONNECT_SECONDS_MAX: Final = 3
 REPLY_SECONDS_MAX: Final = 5
@@ -78,9 +78,10 @@ class RabbitMQ:
         clean = False
         try:
             channel = self._channel or self._open()
-            waiting = deque(self._publish(channel, message) for message in messages)
-            while waiting:
-                yield self._answer(waiting.popleft())
+            for part in parts(messages):
+                waiting = deque(self._publish(channel, message) for message in part)
+                while waiting:
+                    yield self._answer(waiting.popleft())
             clean = True
         except PreconditionFailed:
             raise

@@ -9,7 +9,7 @@ from redis.client import Pipeline
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from outbox.destinations.port import Message, Refused, Unavailable
+from outbox.destinations.port import Message, Refused, Unavailable, parts
 
 CONNECT_SECONDS_MAX: Final = 3
 #: With `appendfsync everysec` a write may take a second to be on the disk; a busy disk, longer.
@@ -17,7 +17,7 @@ CONFIRM_SECONDS_MAX: Final = 4
 
 
 class RedisStream:
-    """Appends each event to one stream and has the whole batch confirmed to be on the disk.
+    """Appends each event to one stream and has each part of a batch confirmed to be on the disk.
 
     An entry holds the event's attributes and its JSON under `data`. The stream keeps about the
     newest `length_max` entries, whoever has read them or not: consumers that fall further behind
@@ -48,13 +48,14 @@ class RedisStream:
         self._confirmed(self._client.pipeline(transaction=False))
 
     def publish(self, messages: Sequence[Message]) -> Iterator[Refused | None]:
-        """Append all in one round trip, then wait for the disk once."""
-        pipeline = self._client.pipeline(transaction=False)
-        for message in messages:
-            entry: Any = {**message.attributes(), "data": message.payload}
-            pipeline.xadd(self._stream, entry, maxlen=self._length_max, approximate=True)
-        self._confirmed(pipeline)
-        yield from (None for _ in messages)
+        """Append each part in one round trip, and wait for the disk once."""
+        for part in parts(messages):
+            pipeline = self._client.pipeline(transaction=False)
+            for message in part:
+                entry: Any = {**message.attributes(), "data": message.payload}
+                pipeline.xadd(self._stream, entry, maxlen=self._length_max, approximate=True)
+            self._confirmed(pipeline)
+            yield from (None for _ in part)
 
     def close(self) -> None:
         """Drop the connection; the next command makes another."""

@@ -1,6 +1,6 @@
 """The attempts at endpoints: kept with what came back, and asked for by people."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -23,16 +23,26 @@ from outbox.webhooks.exchange import Reply
 
 # Only what nobody else has taken, and of dispatches only those that are through: the others go out
 # in their line, and the attempt that is made there is the one that was asked for.
+# Of each endpoint one at a time, so that many wishes at one that hangs leave threads to others.
 CLAIM_SQL: Final = """
-    UPDATE outbox_attempt SET lease_until = clock_timestamp() + %(lease)s
-    WHERE id IN (
-        SELECT asked.id
+    WITH first AS (
+        SELECT DISTINCT ON (asked.destination_id) asked.id
         FROM outbox_attempt AS asked
         JOIN outbox_endpoint AS endpoint ON endpoint.destination_id = asked.destination_id
         LEFT JOIN outbox_dispatch AS dispatch ON dispatch.id = asked.dispatch_id
         WHERE asked.at IS NULL AND endpoint.removed_at IS NULL
           AND (asked.lease_until IS NULL OR asked.lease_until <= clock_timestamp())
           AND (asked.dispatch_id IS NULL OR dispatch.state = 'PUBLISHED')
+          AND asked.destination_id <> ALL (%(busy)s::bigint[])
+        ORDER BY asked.destination_id, asked.asked_at
+    )
+    UPDATE outbox_attempt SET lease_until = clock_timestamp() + %(lease)s
+    WHERE id IN (
+        SELECT asked.id
+        FROM outbox_attempt AS asked
+        JOIN first ON first.id = asked.id
+        WHERE asked.at IS NULL
+          AND (asked.lease_until IS NULL OR asked.lease_until <= clock_timestamp())
         ORDER BY asked.asked_at
         LIMIT %(batch)s
         FOR NO KEY UPDATE OF asked SKIP LOCKED)
@@ -84,9 +94,12 @@ def send_test(destination: Destination, *, by: str) -> Attempt:
     return asked
 
 
-def claim_asked(*, batch: int, lease: timedelta) -> Sequence[Attempt]:
-    """Take attempts that were asked for and that the lines will not make; the oldest first."""
-    values: dict[str, Any] = {"batch": batch, "lease": lease}
+def claim_asked(*, batch: int, lease: timedelta, busy: Collection[int] = ()) -> Sequence[Attempt]:
+    """Take attempts that were asked for and that the lines will not make; the oldest first.
+
+    One of each endpoint at most, and none of those that are `busy`.
+    """
+    values: dict[str, Any] = {"batch": batch, "lease": lease, "busy": list(busy)}
     with connection.cursor() as cursor:
         cursor.execute(CLAIM_SQL, values)
         taken = [row[0] for row in cursor.fetchall()]
@@ -113,6 +126,20 @@ def record(errand: Errand, run: Run) -> None:
             )
     elif errand.asked is not None:
         Attempt.objects.filter(pk=errand.asked, at=None).update(**made)
+
+
+def is_recorded(errand: Errand, run: Run) -> bool:
+    """Whether this very attempt is on record: for whoever never heard whether it is."""
+    which = Q(dispatch=errand.claim.id) if errand.claim else Q(pk=errand.asked)
+    return Attempt.objects.filter(which, destination=errand.destination, at=run.at).exists()
+
+
+def state_of(errand: Errand) -> DispatchState | None:
+    """Of the dispatch that it is for; None if there is none."""
+    if errand.claim is None:
+        return None
+    state = Dispatch.objects.filter(pk=errand.claim.id).values_list("state", flat=True).first()
+    return DispatchState(state) if state else None
 
 
 def _note(asked: Attempt, *, new: bool) -> None:

@@ -1,7 +1,7 @@
 """What there is to send now: endpoints that may be sent to, and errands ready for a thread."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -27,6 +27,7 @@ ENDPOINTS_SQL: Final = """
     FROM outbox_destination AS destination
     JOIN outbox_endpoint AS endpoint ON endpoint.destination_id = destination.id
     WHERE destination.kind = 'webhook' AND destination.state = 'ACTIVE'
+      AND endpoint.removed_at IS NULL
       AND (endpoint.open_until IS NULL OR endpoint.open_until <= clock_timestamp())
       AND EXISTS (
           SELECT FROM outbox_endpointsecret AS secret
@@ -87,13 +88,13 @@ def errands(endpoint: Due, held: Sequence[Claim]) -> list[Errand]:
     ]
 
 
-def asked(*, batch: int, lease: timedelta) -> list[Errand]:
+def asked(*, batch: int, lease: timedelta, busy: Collection[int]) -> list[Errand]:
     """Attempts that people asked for, apart from those that the lines will make.
 
     Where the vault cannot open the secrets, they wait for their lease to end.
     """
     found = []
-    for each in attempts.claim_asked(batch=batch, lease=lease):
+    for each in attempts.claim_asked(batch=batch, lease=lease, busy=busy):
         keys = _keys(each.destination_id, each.destination.code)
         if keys is not None:
             found.append(

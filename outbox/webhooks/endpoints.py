@@ -17,6 +17,8 @@ from outbox.models import (
     Destination,
     DestinationKind,
     DestinationState,
+    Dispatch,
+    DispatchState,
     Endpoint,
 )
 from outbox.webhooks import target
@@ -53,6 +55,8 @@ def of_tenant(tenant: str) -> QuerySet[Destination]:
 def add(*, tenant: str, url: str, event_types: Sequence[str] = (), code: str = "") -> Destination:
     """A new endpoint, ACTIVE, with no secret yet: events wait until `secrets.rotate` gave it one.
 
+    Without `event_types` it wants those of OUTBOX_WEBHOOK_TYPES.
+
     Raises BadTarget, NoSuchTypes, TooManyEndpoints, and IntegrityError for a code that is taken.
     """
     _one_after_another(tenant)
@@ -78,14 +82,13 @@ def change(
 ) -> None:
     """Move it to another address, or let it want other types from now on.
 
-    What waits for it goes to the new address, at once if the old one had failed. Raises BadTarget,
-    NoSuchTypes.
+    What waits for it goes to the new address, at once. Raises BadTarget, NoSuchTypes.
     """
     changed: list[str] = []
     if url is not None:
         destination.config = {"url": _checked_url(url)}
         changed.append("config")
-        _forget_failures(destination)
+        _begin_anew(destination)
     if event_types is not None:
         destination.event_types = _checked_types(event_types)
         changed.append("event_types")
@@ -95,9 +98,9 @@ def change(
 
 
 def resume(destination: Destination) -> None:
-    """Let events leave for it again, those that were collected first."""
+    """Let events leave for it again at once, those that were collected first."""
     _enter(destination, DestinationState.ACTIVE, "")
-    _forget_failures(destination)
+    _begin_anew(destination)
 
 
 def pause(destination: Destination, reason: str) -> None:
@@ -122,7 +125,16 @@ def remove(destination: Destination) -> None:
     Endpoint.objects.filter(pk=destination.pk).update(removed_at=Now())
 
 
-def _forget_failures(destination: Destination) -> None:
+def _begin_anew(destination: Destination) -> None:
+    """What it failed at before says nothing any more: neither rest nor schedule is waited for."""
+    # In the order in which an attempt is written down: a dispatch, then its endpoint.
+    Dispatch.objects.filter(
+        destination=destination,
+        published_at=None,
+        dead_at=None,
+        state=DispatchState.PENDING,
+        next_attempt_at__isnull=False,
+    ).update(next_attempt_at=None)
     Endpoint.objects.filter(pk=destination.pk).update(
         failures=0, failing_since=None, open_until=None
     )
@@ -141,6 +153,9 @@ def _checked_url(url: str) -> str:
 
 
 def _checked_types(event_types: Sequence[str]) -> list[str]:
+    if not event_types:
+        # Not simply all: what concerns only us is not for merchants unless it is named.
+        return list(settings.OUTBOX_WEBHOOK_TYPES)
     for name in event_types:
         if len(name) > TYPE_LENGTH_MAX or not re.fullmatch(TYPE_PATTERN, name):
             raise NoSuchTypes(f"{name[:TYPE_LENGTH_MAX]!r} is no type of events")

@@ -16,10 +16,11 @@ from typing import Final
 
 import structlog
 from django.conf import settings
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from outbox import claims
 from outbox.claims import Setback
+from outbox.marking import mark
 from outbox.models import DispatchState
 from outbox.relay import InTransaction
 from outbox.webhooks import breaker, due, errand
@@ -47,6 +48,15 @@ def from_settings() -> "WebhookRelay":
     return WebhookRelay(Post.in_production(private=settings.OUTBOX_WEBHOOK_ALLOW_PRIVATE))
 
 
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """`is_doubtful`: it may well hang, and shares half of the threads with all that may."""
+
+    errand: Errand
+    until: float
+    is_doubtful: bool
+
+
 @dataclass(slots=True)
 class WebhookRelay:
     """Any number of them may run at once. Kept from run to run, it remembers whose turn it is."""
@@ -56,7 +66,7 @@ class WebhookRelay:
     per_endpoint: int = PER_ENDPOINT
     lease: timedelta = LEASE
     slow_milliseconds: int = SLOW_MILLISECONDS
-    _in_flight: dict["Future[Run]", Errand] = field(default_factory=dict)
+    _in_flight: dict["Future[Run]", _Flight] = field(default_factory=dict)
     _turn: dict[int, int] = field(default_factory=dict)
     _turns: "count[int]" = field(default_factory=lambda: count(1))
     _slow: set[int] = field(default_factory=set)
@@ -93,8 +103,10 @@ class WebhookRelay:
         # With many endpoints the look costs more than a claim, so it is not made for each answer.
         if time.monotonic() >= self._look_at or not self._in_flight:
             # People's wishes first, but never all the threads.
-            for each in due.asked(batch=(self._free() + 1) // 2, lease=self.lease):
-                self._start(pool, each)
+            busy = {each.destination for each in self._errands() if each.claim is None}
+            until = self._until()
+            for each in due.asked(batch=self._doubtful_room(), lease=self.lease, busy=busy):
+                self._start(pool, _Flight(each, until, is_doubtful=True))
             self._due = due.endpoints()
             self._look_at = time.monotonic() + POLL_SECONDS
         for endpoint in sorted(self._due, key=lambda each: self._turn.get(each.pk, 0)):
@@ -102,34 +114,53 @@ class WebhookRelay:
             if room < 1 or (endpoint.is_probe and not breaker.take_probe(endpoint.pk)):
                 continue
             self._turn[endpoint.pk] = next(self._turns)
+            until = self._until()
             held = claims.claim_heads(endpoint.pk, batch=room, lease=self.lease)
             for each in due.errands(endpoint, held):
-                self._start(pool, each)
+                self._start(pool, _Flight(each, until, self._is_doubtful(endpoint)))
 
-    def _start(self, pool: ThreadPoolExecutor, each: Errand) -> None:
-        self._in_flight[pool.submit(errand.run, each, self.post)] = each
+    def _start(self, pool: ThreadPoolExecutor, flight: _Flight) -> None:
+        self._in_flight[pool.submit(errand.run, flight.errand, self.post)] = flight
+
+    def _until(self) -> float:
+        return time.monotonic() + self.lease.total_seconds()
+
+    def _errands(self) -> list[Errand]:
+        return [each.errand for each in self._in_flight.values()]
 
     def _free(self) -> int:
         return self.threads - len(self._in_flight)
 
+    def _doubtful_room(self) -> int:
+        taken = sum(each.is_doubtful for each in self._in_flight.values())
+        return min(max(self.threads // 2, 1) - taken, self._free())
+
+    def _is_doubtful(self, endpoint: Due) -> bool:
+        return bool(endpoint.failures or endpoint.is_probe or endpoint.pk in self._slow)
+
     def _room_of(self, endpoint: Due) -> int:
-        busy = sum(each.destination == endpoint.pk for each in self._in_flight.values())
-        careful = endpoint.failures or endpoint.is_probe or endpoint.pk in self._slow
-        return (1 if careful else self.per_endpoint) - busy
+        busy = sum(each.destination == endpoint.pk for each in self._errands())
+        if self._is_doubtful(endpoint):
+            return min(1 - busy, self._doubtful_room())
+        return self.per_endpoint - busy
 
     def _finish(self, future: "Future[Run]") -> str:
-        each = self._in_flight.pop(future)
+        flight = self._in_flight.pop(future)
+        each = flight.errand
         try:
             run = future.result()
+            state = mark(lambda again: settle(each, run, again=again), until=flight.until)
+        except (InterfaceError, OperationalError):
+            raise
         except Exception:
-            logger.exception("webhook_not_sent", destination=each.code)
+            # Whatever an endpoint did to cause this, the others get theirs.
+            logger.exception("webhook_not_settled", destination=each.code)
             if each.claim is not None:
                 reason = "a fault of ours, see the log"
                 claims.released([Setback(claim=each.claim, reason=reason, wait=OUR_FAULT)])
             return "failed"
         slow = run.exchange.milliseconds > self.slow_milliseconds
         (self._slow.add if slow else self._slow.discard)(each.destination)
-        state = settle(each, run)
         if state != DispatchState.PUBLISHED:
             self._look_at = 0.0  # The endpoint may rest now, and fails in any case.
         if each.claim is None:

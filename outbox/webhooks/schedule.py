@@ -45,6 +45,6 @@ def _asked(retry_after: str, now: datetime) -> timedelta:
         return timedelta(seconds=int(text)) if len(text) < 10 else RETRY_AFTER_MAX  # noqa: PLR2004
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return timedelta()
     return (at if at.tzinfo else at.replace(tzinfo=UTC)) - now

@@ -1,5 +1,6 @@
 """Write down what became of an errand: attempt, dispatch and breaker, in one transaction."""
 
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -20,12 +21,16 @@ logger = structlog.stdlib.get_logger(__name__)
 
 
 @transaction.atomic(durable=True)
-def settle(errand: Errand, run: Run) -> DispatchState | None:
+def settle(errand: Errand, run: Run, *, again: bool = False) -> DispatchState | None:
     """The dispatch's state after it; None if it was not ours any more, or there is none.
+
+    `again`: it may have been written down already, by a COMMIT whose answer was lost.
 
     Any 2xx delivers, whatever is wrong with the answer's body. 410 disables the endpoint and costs
     the event nothing. All else, 3xx too, is a failure: the event waits by the schedule.
     """
+    if again and attempts.is_recorded(errand, run):
+        return attempts.state_of(errand)
     outcome = run.exchange.outcome
     status = outcome.status if isinstance(outcome, Reply) else None
     delivered = status is not None and 200 <= status < 300  # noqa: PLR2004
@@ -54,8 +59,12 @@ def _move(
     wait = schedule.pause_after(claim.attempts + 1, retry_after=retry_after, now=run.at)
     setback = Setback(claim=claim, reason=reason, wait=wait)
     if status == _GONE:
-        destination = Destination.objects.get(pk=errand.destination)
-        endpoints.disable(destination, "it answered 410 Gone: resume it when it is back")
+        destination = Destination.objects.select_for_update(no_key=True).get(pk=errand.destination)
+        if destination.config["url"] != errand.url:
+            # It has moved while this was on its way: what is gone is not where it is now.
+            setback = Setback(claim=claim, reason=reason, wait=timedelta())
+        else:
+            endpoints.disable(destination, "it answered 410 Gone: resume it when it is back")
         return DispatchState.PENDING if claims.released([setback]) else None
     attempts_max = 1 if run.too_large else schedule.ATTEMPTS_MAX
     return claims.refused([setback], attempts_max=attempts_max).get(claim.id)

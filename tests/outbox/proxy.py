@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ class Proxy:
         self.url = url.replace(f":{parts.port}", f":{port}")
         self._holding = threading.Event()
         self._released = threading.Event()
+        self._bytes_per_second = 0
         self._betrayed: list[socket.socket] = []
         self._open: list[socket.socket] = [self._listener]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -26,6 +28,10 @@ class Proxy:
     def hold_answers(self) -> None:
         """From now on nothing comes back from the server."""
         self._holding.set()
+
+    def slow_down(self, bytes_per_second: int) -> None:
+        """From now on so much gets through to the server."""
+        self._bytes_per_second = bytes_per_second
 
     def betray(self) -> None:
         """Let what was held back arrive, and lose whatever the present clients say from now on."""
@@ -51,6 +57,8 @@ class Proxy:
     def _words(self, client: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
             while data := client.recv(65536):
+                if self._bytes_per_second:
+                    time.sleep(len(data) / self._bytes_per_second)
                 if client not in self._betrayed:
                     server.sendall(data)
 

@@ -20,7 +20,9 @@ from outbox.events import emit
 from outbox.models import Dispatch, Event
 from tests.concurrency.racing import race
 from tests.factories import DestinationFactory
+from tests.outbox.doubles import Recorder
 from tests.outbox.log_readers import Subscriber, decoded, text_slot
+from tests.outbox.relaying import drain
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -193,6 +195,25 @@ def test_the_bus_gets_nothing_from_the_relay_and_other_destinations_all() -> Non
     assert [dispatch.destination_id for dispatch in Dispatch.objects.all()] == [other.pk]
 
 
+def test_what_waits_for_the_bus_when_the_relay_is_switched_still_gets_there(
+    settings: Any, subscriber: Subscriber
+) -> None:
+    settings.RELAY = "polling"
+    events = [tell("shop/1", 1), tell("shop/1", 2)]
+    settings.RELAY = "cdc"
+    events.append(tell("shop/1", 3))
+    bus = Recorder()
+
+    drain(bus, seconds_max=30)
+
+    assert [message.id for message in bus.taken] == events[:2]
+    assert [UUID(row["id"]) for rows in subscriber.transactions(3) for row in rows] == events
+    settings.RELAY = "polling"
+    events.append(tell("shop/1", 4))
+    drain(bus, seconds_max=30)
+    assert [message.id for message in bus.taken] == [*events[:2], events[3]]
+
+
 def test_an_event_that_only_the_log_tells_needs_no_dispatch() -> None:
     tell()
 
@@ -258,6 +279,8 @@ def test_the_connector_of_the_docs_names_columns_that_there_are(subscriber: Subs
     named |= {router["route.by.field"], *(column for column, _, _ in placed)}
     assert named <= set(subscriber.columns)
     assert {where for _, where, _ in placed} == {"header"}
+    # The key that the relay gives Kafka, too: an aggregate stays in its partition.
+    assert router["table.field.event.key"] == "aggregate_id"
     assert config["table.include.list"] == "public.outbox_event"
     assert config["slot.name"] == service.CDC_SLOT
     assert config["publication.name"] == service.CDC_PUBLICATION

@@ -33,7 +33,7 @@ def test_a_database_that_restarts_in_mid_claim_costs_no_event_and_no_order(
                 one = told[number % AGGREGATES]
                 seqs[one] += 1
                 event = [uuid4(), "order", one, seqs[one], "order.paid", "", "{}", "{}"]
-                session.execute(INSERT_SQL, [*event, CREATED_AT, ["order.paid"]])
+                session.execute(INSERT_SQL, [*event, CREATED_AT, True, ["order.paid"]])
 
     def waiting() -> int:
         sql = (

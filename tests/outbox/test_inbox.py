@@ -2,20 +2,22 @@
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import OperationalError, connection, transaction
+from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
 from pytest_django import Settings
 
 from config.celery import app
 from orders.models import Merchant
 from outbox import inbox_retention, tasks
-from outbox.inbox import Heard, NoTransaction, UnfitName, consume, first_time
+from outbox.inbox import Heard, NotKept, NoTransaction, UnfitName, consume, first_time
 from outbox.models import CONSUMED_ID_LENGTH_MAX, ConsumedEvent
 from tests.factories import MerchantFactory
 
@@ -68,6 +70,59 @@ def test_a_handler_that_fails_leaves_neither_effect_nor_mark() -> None:
 
     assert (effects(), ConsumedEvent.objects.count()) == (0, 0)
     assert consume(Told(), group="g", handler=effect) is Heard.HANDLED
+
+
+def swallows_an_error(event: Told) -> None:
+    effect(event)
+    with suppress(DatabaseError), connection.cursor() as cursor:
+        cursor.execute("SELECT 1 / 0")
+
+
+def swallows_an_error_of_djangos(event: Told) -> None:
+    effect(event)
+    with suppress(IntegrityError):
+        MerchantFactory.create(code=event.id, name="twice")
+
+
+def rolls_back(event: Told) -> None:
+    effect(event)
+    transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize("handler", [swallows_an_error, swallows_an_error_of_djangos, rolls_back])
+def test_an_effect_that_the_database_does_not_keep_is_never_told_as_handled(
+    handler: Callable[[Told], None],
+) -> None:
+    with pytest.raises(NotKept):
+        consume(Told(), group="g", handler=handler)
+
+    assert effects() == 0
+    assert consume(Told(), group="g", handler=effect) is Heard.HANDLED
+
+
+@pytest.mark.parametrize("words", ["COMMIT", "  commit and chain", "ROLLBACK", "end", "Abort"])
+def test_a_handler_that_ends_the_transaction_by_itself_is_stopped_before_it_does(
+    words: str,
+) -> None:
+    def ends_it(event: Told) -> None:
+        effect(event)
+        with connection.cursor() as cursor:
+            cursor.execute(words)
+
+    with pytest.raises(NotKept, match="by itself"):
+        consume(Told(), group="g", handler=ends_it)
+
+    assert (effects(), ConsumedEvent.objects.count()) == (0, 0)
+
+
+def test_a_handler_may_use_savepoints() -> None:
+    def undoes_a_part(event: Told) -> None:
+        effect(event)
+        with suppress(IntegrityError), transaction.atomic():
+            effect(event)
+
+    assert consume(Told(), group="g", handler=undoes_a_part) is Heard.HANDLED
+    assert effects() == 1
 
 
 def test_of_many_at_once_one_handles_and_all_others_are_duplicates_after_its_commit() -> None:

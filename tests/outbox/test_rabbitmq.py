@@ -187,6 +187,23 @@ def test_a_broker_that_takes_everything_and_confirms_nothing_costs_no_attempts(
     destination.close()
 
 
+@pytest.mark.django_db(transaction=True)
+def test_of_a_batch_that_takes_too_long_only_what_was_sent_is_told_of_and_sent(
+    proxy: Proxy, rabbitmq: RabbitMQ, rabbitmq_url: str, name: str
+) -> None:
+    destination = RabbitMQ(proxy.url, exchange=name, queue=name)
+    destination.ready()
+    DispatchFactory.create_batch(16, payload={"x": "x" * 1_000_000})
+    proxy.slow_down(20_000_000)
+
+    figures = relay_once(destination, publish_seconds_max=0.3)
+
+    assert 0 < figures.published < 16
+    assert figures.published + figures.released == figures.claimed == 16
+    assert len(queued(rabbitmq_url, name)) == figures.published
+    destination.close()
+
+
 def test_a_broker_that_never_answers_is_given_up(proxy: Proxy, rabbitmq: RabbitMQ) -> None:
     proxy.hold_answers()
     destination = RabbitMQ(proxy.url, exchange="x", queue="x", reply_seconds_max=0.5)

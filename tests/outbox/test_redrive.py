@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 import structlog
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
 import outbox.redrive
 from outbox.models import Dispatch, DispatchState
@@ -78,6 +79,38 @@ def test_a_published_event_keeps_the_id_of_its_last_manual_attempt() -> None:
 
     one.refresh_from_db()
     assert (one.state, one.redrive_id) == (DispatchState.PUBLISHED, attempt)
+
+
+def test_what_was_passed_while_it_was_dead_comes_after_and_holds_nobody_up(
+    settings: Settings,
+) -> None:
+    settings.OUTBOX_FOLLOWERS_PASS = ["order.paid"]
+    one = dead(aggregate_id="A")
+    recorder = Recorder()
+    DispatchFactory.create(aggregate_id="A", seq=2)
+    assert relay_once(recorder).published == 1
+
+    outbox.redrive.redrive([one.event_id])
+    DispatchFactory.create(aggregate_id="A", seq=3)
+    while relay_once(recorder).claimed:
+        pass
+
+    assert [message.seq for message in recorder.taken] == [2, 1, 3]
+
+
+def test_what_waits_behind_a_dead_event_goes_only_after_it() -> None:
+    one = dead(aggregate_id="A")
+    two = dead(aggregate_id="A", seq=2)
+    DispatchFactory.create(aggregate_id="A", seq=3)
+    recorder = Recorder()
+
+    outbox.redrive.redrive([two.event_id])
+    assert relay_once(recorder).claimed == 0
+    outbox.redrive.redrive([one.event_id])
+    while relay_once(recorder).claimed:
+        pass
+
+    assert [message.seq for message in recorder.taken] == [1, 2, 3]
 
 
 def test_all_dead_events_are_put_back_at_once() -> None:

@@ -1,16 +1,16 @@
 """The relay: nothing lost, nothing invented, in order, whatever the destination does."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import structlog
-from django.db import OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from outbox import relay
 from outbox.destinations.port import PAYLOAD_BYTES_MAX, Message, Refused, Unavailable
 from outbox.models import Dispatch, DispatchState
 from outbox.redrive import redrive_all
@@ -19,7 +19,7 @@ from outbox.retries import ATTEMPTS_MAX, PAUSE, backoff
 from tests.concurrency.racing import race
 from tests.factories import DispatchFactory
 from tests.outbox.doubles import Absent, Recorder, always_refusing, breaking
-from tests.outbox.relaying import bus_id, drain, relay_once
+from tests.outbox.relaying import bus_id, drain, end_all_sessions, relay_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -318,25 +318,71 @@ def _draining(destination: Recorder) -> Callable[[], Figures]:
     return lambda: drain(destination, seconds_max=30)
 
 
-@pytest.mark.parametrize("lost", [0, 1], ids=["claim", "mark"])
-def test_an_answer_of_the_database_that_is_lost_loses_no_event(lost: int) -> None:
+def test_a_claim_whose_answer_is_lost_ends_with_its_lease() -> None:
     DispatchFactory.create_batch(2)
     destination = Recorder()
-    statements = 0
 
-    def lose_the_answer(execute: Callable[..., Any], *arguments: Any) -> Any:
-        nonlocal statements
-        answer = execute(*arguments)
-        statements += 1
-        if statements == lost + 1:
-            raise OperationalError("server closed the connection unexpectedly")
-        return answer
-
-    bus = bus_id()
-    with connection.execute_wrapper(lose_the_answer), pytest.raises(OperationalError):
-        relay.relay_once(destination, bus)
+    with losing_answer(1), pytest.raises(OperationalError):
+        relay_once(destination)
+    assert destination.taken == []
     Dispatch.objects.filter(state="CLAIMED").update(lease_until=Now() - timedelta(seconds=1))
     drain(destination, seconds_max=30)
 
     assert len(destination.taken) == 2
     assert Dispatch.objects.filter(state=DispatchState.PUBLISHED).count() == 2
+
+
+def test_a_mark_whose_answer_is_lost_is_made_sure_of_and_nothing_is_sent_twice() -> None:
+    DispatchFactory.create_batch(2)
+    destination = Recorder()
+
+    with losing_answer(2), structlog.testing.capture_logs() as logs:
+        figures = relay_once(destination)
+
+    assert (figures.published, figures.stale) == (2, 0)
+    assert [each["event"] for each in logs] == ["mark_waits_for_database"]
+    drain(destination, seconds_max=30)
+    assert len(destination.taken) == 2
+
+
+@contextmanager
+def losing_answer(number: int) -> Iterator[None]:
+    """The database does what the statement of this number says, and we never hear of it."""
+    bus_id()
+    statements = 0
+
+    def lose_the_answer(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
+        nonlocal statements
+        answer = execute(sql, *arguments)
+        statements += "outbox_dispatch" in sql
+        if statements == number:
+            statements += 1
+            raise OperationalError("server closed the connection unexpectedly")
+        return answer
+
+    with connection.execute_wrapper(lose_the_answer):
+        yield
+
+
+def test_a_mark_waits_for_a_database_that_comes_back_and_nothing_is_sent_twice() -> None:
+    DispatchFactory.create_batch(3)
+    ends = iter([end_all_sessions])
+    destination = Recorder(judge=lambda _message: next(ends, lambda: None)())
+
+    figures = relay_once(destination)
+
+    assert (figures.published, figures.stale) == (3, 0)
+    assert drain(destination, seconds_max=30).claimed == 0
+    assert len(destination.taken) == 3
+
+
+def test_a_mark_is_given_up_when_the_lease_ends() -> None:
+    DispatchFactory.create()
+    ends = iter([end_all_sessions])
+    destination = Recorder(judge=lambda _message: next(ends, lambda: None)())
+
+    with pytest.raises((InterfaceError, OperationalError)):
+        relay_once(destination, lease=timedelta(milliseconds=200))
+
+    connection.close()
+    assert Dispatch.objects.get().state == DispatchState.CLAIMED

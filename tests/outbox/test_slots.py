@@ -12,7 +12,7 @@ import psycopg
 import pytest
 import structlog
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from config.embedded import postgres
 from outbox.cdc import drop, setup
@@ -76,6 +76,22 @@ def test_events_that_leave_by_a_slot_that_is_not_there_are_an_error(
         Problem(SLOT, "is not there, and RELAY=cdc: nobody reads the events"),
         Problem(SLOT, "has nothing to read: no paidonce_outbox"),
     ]
+
+
+def test_a_role_without_any_right_sees_the_slots_and_is_told_what_it_may_not(
+    slot: None, settings: Any
+) -> None:
+    settings.CDC_SLOT_BYTES_MAX = 10_000
+    write_log()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE paidonce_plain")
+        cursor.execute("SET LOCAL ROLE paidonce_plain")
+        assert [problem.slot for problem in problems()] == [SLOT]
+        for what in ("setup", "drop"):
+            settings.CDC_PUBLICATION = f"not_there_for_{what}"
+            with pytest.raises(CommandError, match="database refuses"), transaction.atomic():
+                call_command("cdc", what)
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.db import transaction
+from django.db.models.functions import Now
 
 from config.celery import app
 from outbox.events import emit
-from outbox.models import Dispatch, DispatchState
+from outbox.models import ConsumedEvent, Dispatch, DispatchState
 from outbox.tasks import LINGER_SECONDS
 from tests.outbox.brokers import streamed, until
 from tests.processes import ROOT, Worker, environment
@@ -98,6 +99,31 @@ def test_a_worker_that_waits_for_events_stops_when_told(celery_worker_process: W
     celery_worker_process.process.send_signal(signal.SIGTERM)
 
     assert celery_worker_process.process.wait(timeout=20) == 0
+    assert time.monotonic() - began < LINGER_SECONDS / 2
+
+
+@pytest.fixture
+def one_slot(transactional_db: None, valkey_url: str) -> Iterator[None]:
+    """A worker that does one task at a time."""
+    command = [sys.executable, "-m", "celery", "--quiet", "--app", "config", "worker"]
+    options = ["--concurrency", "1", "--without-gossip", "--without-mingle"]
+    process = subprocess.Popen([*command, *options], cwd=ROOT, env=environment())
+    yield
+    process.terminate()
+    process.wait(30)
+
+
+def test_a_worker_with_one_slot_is_not_kept_waiting_for_events(one_slot: None) -> None:
+    ConsumedEvent.objects.create(consumer_group="g", event_id="old")
+    ConsumedEvent.objects.update(consumed_at=Now() - timedelta(days=400))
+    tell(1)
+    with app.connection_for_write() as connection:
+        app.send_task("outbox.relay", connection=connection)
+        until(all_published)
+        began = time.monotonic()
+        app.send_task("outbox.forget_marks", connection=connection)
+
+    until(lambda: not ConsumedEvent.objects.exists())
     assert time.monotonic() - began < LINGER_SECONDS / 2
 
 

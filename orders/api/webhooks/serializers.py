@@ -15,7 +15,8 @@ from outbox.webhooks.secrets import OVERLAP, OVERLAP_MAX, in_force
 from outbox.webhooks.target import URL_LENGTH_MAX, BadTarget
 
 _TYPES_HELP = (
-    "Which events to send: names (`order.paid`) or beginnings of names (`order.*`). Empty for all."
+    "Which events to send: names (`order.paid`) or beginnings of names (`order.*`). Empty for "
+    "`order.*`, `payment.*` and `refund.*`."
 )
 
 

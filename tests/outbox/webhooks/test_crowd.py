@@ -11,10 +11,10 @@ from functools import partial
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from outbox.models import Attempt, Dispatch, DispatchState
-from outbox.webhooks import breaker
+from outbox.webhooks import attempts, breaker
 from outbox.webhooks.relay import PER_ENDPOINT
 from tests.outbox.brokers import until
 from tests.outbox.webhooks import receiver as does
@@ -117,6 +117,69 @@ def test_a_dead_endpoint_costs_little_and_delays_no_other(
     assert set(good.times().values()) == {1}
     # Four at once before it is known to fail, then one at a time.
     assert len(dead.received) == breaker.FAILURES_MAX
+
+
+def test_no_answer_of_one_endpoint_stops_the_others(receivers: Callable[[], Receiver]) -> None:
+    hostile, good = receivers(), receivers()
+    far = f"Sun, 01 Mar 2026 12:10:00 +{'9' * 20}"
+    hostile.always = answer(503, Retry_After=far)
+    shop = endpoint(hostile)
+    endpoint(good)
+    events = [tell() for _ in range(6)]
+
+    drain()
+
+    assert set(good.ids) == {str(event) for event in events}
+    assert way(shop, UUID(hostile.ids[0])).attempts == 1
+
+
+def test_endpoints_that_hang_leave_threads_to_others_however_many_they_are(
+    receivers: Callable[[], Receiver],
+) -> None:
+    dead = [receivers() for _ in range(6)]
+    for each in dead:
+        each.always = does.hang
+        breaker.failed(endpoint(each).pk)
+    good = receivers()
+    endpoint(good)
+    for _ in range(4):
+        tell()
+    arrived: list[float] = []
+    good.always = noting(lambda: arrived.append(time.monotonic()))
+    started = time.monotonic()
+
+    relay(threads=4, seconds_max=2.0).drain(seconds_max=0.5)
+
+    assert len(arrived) == 4
+    assert arrived[-1] - started < 1.5
+
+
+def test_what_is_asked_for_at_one_endpoint_leaves_threads_to_others(
+    receivers: Callable[[], Receiver],
+) -> None:
+    dead, good = receivers(), receivers()
+    shop = endpoint(dead)
+    endpoint(good)
+    for event in [tell() for _ in range(12)]:
+        drain()
+        with transaction.atomic():
+            attempts.resend(way(shop, event), by="ana")
+    dead.always = does.hang
+    tell()
+    good.received.clear()
+    started = time.monotonic()
+    arrived: list[float] = []
+    good.always = noting(lambda: arrived.append(time.monotonic()))
+
+    relay(threads=4, seconds_max=2.0).drain(seconds_max=0.5)
+    assert dead.most_in_flight <= 2
+    assert len(arrived) == 1
+    assert arrived[0] - started < 1.5
+
+    dead.always = answer()
+    while drain():
+        pass
+    assert not Attempt.objects.filter(at=None).exists()
 
 
 def test_an_endpoint_has_so_many_in_flight_and_a_slow_one_only_one(receiver: Receiver) -> None:

@@ -85,6 +85,14 @@ def test_every_answer_is_an_answer_and_no_redirect_is_followed(
     assert [request.path for request in endpoint.received] == ["/hook"]
 
 
+@pytest.mark.parametrize("headers", [{}, {"Location": ""}, {"Location": "//["}])
+def test_a_redirect_that_leads_nowhere_is_an_answer_too(
+    endpoint: Receiver, headers: dict[str, str]
+) -> None:
+    endpoint.always = answer(302, b"", **headers)
+    assert send(at(endpoint)).outcome == Reply(status=302, text="", retry_after="")
+
+
 @pytest.mark.parametrize("trouble", [does.hang, does.drip_head, does.continue_for_ever])
 def test_an_answer_that_does_not_come_is_given_up_at_the_deadline(
     endpoint: Receiver, trouble: Answer

@@ -7,15 +7,20 @@ import pytest
 from django.db import connection, transaction
 from pytest_django import Settings
 
+from config.event_schemas import EVENT_TYPES
+from outbox import claims
+from outbox.destinations import directory
 from outbox.models import Attempt, DestinationState, Dispatch, DispatchState, EndpointSecret
 from outbox.redrive import redrive
 from outbox.relay import InTransaction
-from outbox.webhooks import breaker, endpoints, housekeeping, secrets
-from outbox.webhooks.errand import TOO_LARGE
+from outbox.webhooks import breaker, due, endpoints, housekeeping, secrets
+from outbox.webhooks.errand import TOO_LARGE, run
 from outbox.webhooks.exchange import Post
 from outbox.webhooks.message import BODY_BYTES_MAX
 from outbox.webhooks.relay import WebhookRelay
 from outbox.webhooks.schedule import ATTEMPTS_MAX
+from outbox.webhooks.settle import settle
+from tests.outbox.relaying import end_all_sessions
 from tests.outbox.webhooks import receiver as does
 from tests.outbox.webhooks.receiver import Receiver, answer
 from tests.outbox.webhooks.rows import (
@@ -313,11 +318,71 @@ def test_a_new_address_is_tried_at_once(receiver: Receiver) -> None:
     for _ in range(breaker.FAILURES_MAX):
         tell()
     drain()
-    Dispatch.objects.update(next_attempt_at=None)
     assert drain() == {}
     with transaction.atomic():
         endpoints.change(shop, url=receiver.url)
+    # At once: also what the schedule would have let wait.
     assert drain() == {"published": breaker.FAILURES_MAX}
+    assert set(Dispatch.objects.values_list("attempts", flat=True)) == {1}
+
+
+def test_an_old_address_that_is_gone_does_not_disable_the_new_one(receiver: Receiver) -> None:
+    shop = endpoint(receiver)
+    event = tell()
+
+    def move_while_it_answers(handler: does.Handler) -> None:
+        with transaction.atomic():
+            endpoints.change(shop, url=f"{receiver.url}/new")
+        connection.close()
+        answer(410)(handler)
+
+    receiver.answers = [move_while_it_answers]
+    drain()
+
+    shop.refresh_from_db()
+    assert shop.state == DestinationState.ACTIVE
+    assert receiver.received[-1].path == "/hook/new"
+    assert way(shop, event).state == DispatchState.PUBLISHED
+    assert way(shop, event).attempts == 0
+
+
+def test_who_resumes_an_endpoint_need_not_wait_for_the_schedule(receiver: Receiver) -> None:
+    shop = endpoint(receiver)
+    tell()
+    receiver.answers = [answer(410)]
+    drain()
+    with transaction.atomic():
+        endpoints.resume(shop)
+    assert drain() == {"published": 1}
+
+
+def test_without_named_types_it_gets_what_is_for_merchants(receiver: Receiver) -> None:
+    shop = endpoint(receiver)
+    for_merchants = [
+        str(tell(kind=kind)) for kind in ("order.paid", "refund.failed", "payment.disputed")
+    ]
+    tell(kind="conflict.opened")
+    drain()
+    assert sorted(receiver.ids) == sorted(for_merchants)
+
+    with transaction.atomic():
+        endpoints.change(shop, event_types=["conflict.*"])
+    named = str(tell(kind="conflict.resolved"))
+    drain()
+    assert receiver.ids[3:] == [named]
+
+    with transaction.atomic():
+        endpoints.change(shop, event_types=[])
+    tell(kind="conflict.opened")
+    assert drain() == {}
+
+
+def test_every_type_that_is_told_is_for_merchants_or_is_a_conflict(settings: Settings) -> None:
+    """A new kind of event is for merchants only after somebody decided that."""
+    wanted = {name.removesuffix(".*") for name in settings.OUTBOX_WEBHOOK_TYPES}
+    told = {each.name.split(".")[0] for each in EVENT_TYPES}
+    assert told - wanted == {"conflict"}
+    assert wanted <= told
 
 
 def test_a_removed_endpoint_gets_nothing_and_leaves_what_was_delivered(receiver: Receiver) -> None:
@@ -338,6 +403,50 @@ def test_a_removed_endpoint_gets_nothing_and_leaves_what_was_delivered(receiver:
     assert not EndpointSecret.objects.exists()
     assert list(endpoints.of_tenant("acme")) == []
     assert drain() == {}
+
+
+def test_a_removed_endpoint_that_somebody_resumes_is_sent_nothing(receiver: Receiver) -> None:
+    shop = endpoint(receiver)
+    tell()
+    with transaction.atomic():
+        endpoints.remove(shop)
+    directory.resume(shop.code)
+    assert drain() == {}
+    assert receiver.received == []
+
+
+def test_what_was_taken_is_marked_once_the_database_is_back_and_not_sent_again(
+    receiver: Receiver,
+) -> None:
+    shop = endpoint(receiver)
+    event = tell()
+
+    def lose_the_database(handler: does.Handler) -> None:
+        end_all_sessions()
+        answer()(handler)
+
+    receiver.answers = [lose_the_database]
+    assert drain() == {"published": 1}
+    assert receiver.ids == [str(event)]
+    assert [made.status for made in tries(shop)] == [200]
+
+
+def test_what_a_lost_answer_of_the_database_has_written_is_not_written_again(
+    receiver: Receiver,
+) -> None:
+    shop = endpoint(receiver)
+    tell()
+    receiver.always = answer(500)
+    held = claims.claim_heads(shop.pk, batch=1, lease=timedelta(seconds=30))
+    (each,) = due.errands(due.Due(shop.pk, shop.code, receiver.url, 0, is_probe=False), held)
+    made = run(each, Post(private=True))
+
+    assert settle(each, made) == DispatchState.PENDING
+    assert settle(each, made, again=True) == DispatchState.PENDING
+
+    assert len(tries(shop)) == 1
+    shop.endpoint.refresh_from_db()
+    assert (shop.endpoint.failures, Dispatch.objects.get().attempts) == (1, 1)
 
 
 def test_attempts_go_with_their_dispatch_whoever_deletes_it(receiver: Receiver) -> None:

@@ -31,6 +31,11 @@ def test_each_pause_is_its_own_and_up_to_a_tenth() -> None:
         *(("Sun, 01 Mar 2026 12:10:00 GMT", 600), ("Sun, 01 Mar 2026 12:10:00", 600)),
         *(("Sun, 01 Mar 2025 12:10:00 GMT", 0), ("Fri, 01 Mar 2999 12:10:00 GMT", 86400)),
         ("Sun, 99 Mar 2026 12:10:00 GMT", 0),
+        *((f"Sun, 01 Mar 2026 12:10:00 +{'9' * 20}", 0), (f"Sun, 01 Mar {'9' * 20} 12:10:00", 0)),
+        *(
+            (f"Sun, 01 Mar 2026 {'9' * 20}:10:00 GMT", 0),
+            ("Fri, 31 Dec 9999 23:59:59 -2359", 86400),
+        ),
     ],
 )
 def test_an_endpoint_may_ask_for_more_patience_within_bounds(asked: str, seconds: int) -> None:
