@@ -89,7 +89,8 @@ def test_an_endpoint_from_its_first_secret_to_its_end(
 
     assert merchant.patch(at, {"state": "PAUSED"}).json()["state"] == "PAUSED"
     changed = merchant.patch(at, {"state": "ACTIVE", "event_types": [], "url": f"{receiver.url}/2"})
-    assert changed.json()["event_types"] == []
+    assert changed.json()["event_types"] == ["order.*", "payment.*", "refund.*"]
+    tell(tenant=merchant.merchant.code, kind="conflict.opened")
     tell(tenant=merchant.merchant.code, kind="refund.requested")
     assert drain() == {"published": 1}
     assert receiver.received[-1].path == "/hook/2"
