@@ -42,6 +42,7 @@ RETAINING = "tests/outbox/test_retention.py"
 LOGGED = "tests/outbox/test_cdc.py"
 HTTP_OUT = "tests/outbox/webhooks/test_exchange.py"
 WEBHOOKS = "tests/outbox/webhooks/test_relay.py"
+WEBHOOKS_CROWD = "tests/outbox/webhooks/test_crowd.py"
 KEYS = "tests/idempotency/test_claims.py"
 LEASES = "tests/idempotency/test_leased.py"
 FRONT = "tests/idempotency/test_front.py"
@@ -336,9 +337,9 @@ MUTANTS: Final = (
     _mutant(
         "an event is marked before it is published",
         "outbox/relay.py",
-        "return _settle(destination_id, held, publish(destination, held, stop_at))",
+        "done = publish(destination, held, began + publish_seconds_max)",
         "claims.published(held)\n"
-        "    return _settle(destination_id, held, publish(destination, held, stop_at))",
+        "    done = publish(destination, held, began + publish_seconds_max)",
         RELAYING,
     ),
     _mutant(
@@ -523,8 +524,8 @@ MUTANTS: Final = (
     _mutant(
         "webhooks: one that fails has as many in flight as any",
         "outbox/webhooks/relay.py",
-        "careful = endpoint.failures or endpoint.is_probe",
-        "careful = endpoint.is_probe",
+        "bool(endpoint.failures or endpoint.is_probe",
+        "bool(endpoint.is_probe",
         "tests/outbox/webhooks/test_crowd.py",
         "-k",
         "dead",
@@ -549,6 +550,118 @@ MUTANTS: Final = (
         "destination.event_types = NOTHING",
         "destination.event_types = []",
         WEBHOOKS,
+    ),
+    _mutant(
+        "webhooks: an answer that nobody can read stops all the others",
+        "outbox/webhooks/schedule.py",
+        "except (ValueError, OverflowError):",
+        "except ValueError:",
+        "tests/outbox/webhooks/test_schedule.py",
+    ),
+    _mutant(
+        "webhooks: a fault of ours at one endpoint stops all the others",
+        "outbox/webhooks/relay.py",
+        "        except Exception:\n",
+        "        except ZeroDivisionError:\n",
+        *(WEBHOOKS_CROWD, "-k", "fault_of_ours"),
+    ),
+    _mutant(
+        "webhooks: endpoints that hang take all threads",
+        "outbox/webhooks/relay.py",
+        "return min(1 - busy, self._doubtful_room())",
+        "return 1 - busy",
+        *(WEBHOOKS_CROWD, "-k", "however_many"),
+    ),
+    _mutant(
+        "webhooks: what is asked for at one endpoint takes all threads",
+        "outbox/webhooks/attempts.py",
+        "SELECT DISTINCT ON (asked.destination_id) asked.id",
+        "SELECT asked.id",
+        *(WEBHOOKS_CROWD, "-k", "asked_for_at_one"),
+    ),
+    _mutant(
+        "webhooks: an old address that is gone disables the new one",
+        "outbox/webhooks/settle.py",
+        'if destination.config["url"] != errand.url:',
+        "if False:",
+        *(WEBHOOKS, "-k", "old_address"),
+    ),
+    _mutant(
+        "webhooks: a new address waits for the schedule of the old one",
+        "outbox/webhooks/endpoints.py",
+        "    ).update(next_attempt_at=None)\n",
+        "    )\n",
+        *(WEBHOOKS, "-k", "new_address or resumes_an"),
+    ),
+    _mutant(
+        "webhooks: a merchant gets what is internal",
+        "outbox/webhooks/endpoints.py",
+        "return list(settings.OUTBOX_WEBHOOK_TYPES)",
+        "return []",
+        *(WEBHOOKS, "-k", "without_named"),
+    ),
+    _mutant(
+        "webhooks: a removed endpoint that is resumed is sent to",
+        "outbox/webhooks/due.py",
+        "      AND endpoint.removed_at IS NULL\n",
+        "",
+        *(WEBHOOKS, "-k", "somebody_resumes"),
+    ),
+    _mutant(
+        "webhooks: a lost answer of the database is written down twice",
+        "outbox/webhooks/settle.py",
+        "if again and attempts.is_recorded(errand, run):",
+        "if False:",
+        *(WEBHOOKS, "-k", "lost_answer"),
+    ),
+    _mutant(
+        "a mark is not tried again, in the outbox and for webhooks",
+        "outbox/marking.py",
+        "if time.monotonic() + PAUSE_SECONDS >= until:",
+        "if True:",
+        *(RELAYING, WEBHOOKS, "-k", "comes_back or is_back"),
+    ),
+    _mutant(
+        "a mark whose answer was lost in the outbox is taken for a lost claim",
+        "outbox/claims.py",
+        "    if again:\n",
+        "    if False:\n",
+        *(RELAYING, "-k", "answer_is_lost"),
+    ),
+    _mutant(
+        "all of a batch leaves the outbox before any of it is heard of",
+        "outbox/destinations/port.py",
+        "if part and size > PART_BYTES_MAX:",
+        "if False:",
+        *("tests/outbox/test_rabbitmq.py", "-k", "takes_too_long"),
+    ),
+    _mutant(
+        "a destination of the outbox that may have published is filled",
+        "outbox/destinations/directory.py",
+        "dispatches.filter(fence__gt=0)",
+        "dispatches.filter(published_at__isnull=False)",
+        *("tests/outbox/test_directory.py", "-k", "may_have_been"),
+    ),
+    _mutant(
+        "the outbox waits for events in a worker's only slot",
+        "outbox/tasks.py",
+        "lingers = only_one and _slots.value != 1",
+        "lingers = only_one",
+        *("tests/outbox/test_worker.py", "-k", "one_slot"),
+    ),
+    _mutant(
+        "inbox: what the database undoes is told as handled",
+        "outbox/inbox.py",
+        "        _expect_to_be_kept()\n",
+        "",
+        *(HEARING, "-k", "does_not_keep"),
+    ),
+    _mutant(
+        "inbox: a handler may end the transaction of its mark",
+        "outbox/inbox.py",
+        "with connection.execute_wrapper(_refuse_to_end):",
+        "if True:",
+        *(HEARING, "-k", "by_itself"),
     ),
     _mutant(
         "webhooks: what was asked for is sent for ever",

@@ -52,6 +52,10 @@ CLAIM_SQL: Final = """
 logger = structlog.stdlib.get_logger(__name__)
 
 
+class Forgotten(LookupError):
+    """Retention has just taken the event away: there is nothing left to send."""
+
+
 def of_dispatch(dispatch: Dispatch) -> list[Attempt]:
     """Its attempts, the newest first; one that is asked for and not made yet comes before all."""
     made = Attempt.objects.filter(dispatch=dispatch).select_related("dispatch__event")
@@ -63,8 +67,10 @@ def resend(dispatch: Dispatch, *, by: str) -> Attempt:
 
     A dispatch that was delivered is sent once more, whatever the state of its endpoint. One that
     waits, or is dead, goes out as soon as its line and its endpoint let it. Asked twice before it
-    was made, it is one attempt. In the caller's transaction.
+    was made, it is one attempt. In the caller's transaction. Raises Forgotten.
     """
+    if not Dispatch.objects.select_for_update(no_key=True).filter(pk=dispatch.pk).exists():
+        raise Forgotten(f"event {dispatch.event_id} is no longer kept")
     asked, new = Attempt.objects.get_or_create(
         dispatch=dispatch,
         at=None,

@@ -71,7 +71,10 @@ class ResendView(ApiView):
     )
     def post(self, request: Request, _wanted: Wanted, code: str, event_id: str) -> Response:
         """Send an event again."""
-        asked = attempts.resend(_delivery(request, code, event_id), by=_by(request))
+        try:
+            asked = attempts.resend(_delivery(request, code, event_id), by=_by(request))
+        except attempts.Forgotten as error:
+            raise Http404 from error
         return Response(AttemptSerializer(asked).data, status=201)
 
 

@@ -16,6 +16,7 @@ from outbox.webhooks.target import BadTarget
 
 LIMIT = 20
 _REFUSED = (
+    attempts.Forgotten,
     BadTarget,
     endpoints.NoSuchTypes,
     endpoints.TooManyEndpoints,

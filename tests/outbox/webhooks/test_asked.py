@@ -57,6 +57,20 @@ def test_a_second_sending_that_fails_undoes_nothing(receiver: Receiver) -> None:
     assert drain() == {}
 
 
+def test_what_retention_takes_away_meanwhile_is_not_sent(receiver: Receiver) -> None:
+    shop = endpoint(receiver)
+    kept, gone = (way(shop, tell()) for _ in range(2))
+    drain()
+    resend(gone)
+    Dispatch.objects.filter(pk=gone.pk).delete()
+
+    with pytest.raises(attempts.Forgotten):
+        resend(gone)
+    resend(kept)
+    assert drain() == {"asked": 1}
+    assert receiver.ids[2:] == [str(kept.event_id)]
+
+
 def test_what_waits_goes_at_once_in_its_line_and_is_the_attempt_that_was_asked_for(
     receiver: Receiver,
 ) -> None:

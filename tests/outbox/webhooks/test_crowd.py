@@ -8,10 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection, transaction
+from django.db import DataError, connection, transaction
 
 from outbox.models import Attempt, Dispatch, DispatchState
 from outbox.webhooks import attempts, breaker
@@ -131,6 +132,28 @@ def test_no_answer_of_one_endpoint_stops_the_others(receivers: Callable[[], Rece
 
     assert set(good.ids) == {str(event) for event in events}
     assert way(shop, UUID(hostile.ids[0])).attempts == 1
+
+
+@pytest.mark.parametrize("error", [DataError, RuntimeError])
+def test_a_fault_of_ours_at_one_endpoint_stops_no_other(
+    receivers: Callable[[], Receiver], error: type[Exception]
+) -> None:
+    strange, good = receivers(), receivers()
+    shop = endpoint(strange)
+    endpoint(good)
+    event = tell()
+
+    def fail_for_one(execute: Callable[..., Any], sql: str, values: Any, *rest: Any) -> Any:
+        if 'INSERT INTO "outbox_attempt"' in sql and shop.pk in values:
+            raise error("what nobody thought of")
+        return execute(sql, values, *rest)
+
+    with connection.execute_wrapper(fail_for_one):
+        assert drain() == {"failed": 1, "published": 1}
+
+    assert good.ids == [str(event)]
+    assert way(shop, event).state == DispatchState.PENDING
+    assert way(shop, event).next_attempt_at is not None
 
 
 def test_endpoints_that_hang_leave_threads_to_others_however_many_they_are(

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 import pytest
 
 from outbox.webhooks.exchange import REPLY_BYTES_KEPT, Exchange, NoReply, Post, Reply
-from outbox.webhooks.networks import Address
+from outbox.webhooks.networks import Address, is_allowed
 from outbox.webhooks.resolve import system_resolver
 from outbox.webhooks.target import Target, read
 from tests.outbox.webhooks import receiver as does
@@ -252,3 +252,10 @@ def test_the_system_knows_this_machine() -> None:
     assert ip_address("127.0.0.1") in system_resolver("localhost", 3.0)
     with pytest.raises(OSError):  # noqa: PT011 - whatever the system says
         system_resolver("x" * 70 + ".invalid", 3.0)
+
+
+def test_a_zone_of_an_address_is_no_way_around_the_rules() -> None:
+    """What a name server cannot say, the system's own files can: an address on one interface."""
+    (found,) = system_resolver("fe80::1%lo", 3.0)
+    assert found == ip_address("fe80::1")
+    assert not is_allowed(found, private=True)
