@@ -16,13 +16,13 @@ WAITING_SQL: Final = """
         FROM outbox_endpoint AS endpoint
         JOIN outbox_dispatch AS dispatch ON dispatch.destination_id = endpoint.destination_id
         WHERE endpoint.removed_at IS NOT NULL AND dispatch.published_at IS NULL
-        LIMIT %(batch)s FOR UPDATE OF dispatch SKIP LOCKED)
+        LIMIT %(batch)s FOR NO KEY UPDATE OF dispatch SKIP LOCKED)
 """
 TESTS_SQL: Final = """
     DELETE FROM outbox_attempt WHERE id IN (
         SELECT id FROM outbox_attempt
         WHERE dispatch_id IS NULL AND at < clock_timestamp() - %(kept)s
-        LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
+        LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED)
 """
 SECRETS_SQL: Final = """
     DELETE FROM outbox_endpointsecret AS secret
