@@ -80,8 +80,8 @@ MUTANTS: Final = (
     mutant(
         "a backlog goes before all new events",
         "outbox/relay.py",
-        "newest_first=rounds % ROUNDS_TO_NEWEST == 0,",
-        "newest_first=False,",
+        "newest_first = rounds % ROUNDS_TO_NEWEST == 0",
+        "newest_first = False",
         "tests/outbox/test_drains.py",
     ),
     mutant(
