@@ -104,7 +104,9 @@ class Dispatch(models.Model):
                 name="dispatch_published",
             ),
             models.Index(
-                fields=["dead_at"], condition=Q(dead_at__isnull=False), name="dispatch_dead"
+                fields=["destination", "dead_at"],
+                condition=Q(dead_at__isnull=False),
+                name="dispatch_dead_of_destination",
             ),
         ]
 
