@@ -56,7 +56,11 @@ def links(destination: Destination) -> list[Deed]:
     if endpoint is not None and endpoint.removed_at is not None:
         return []
     return [
-        Deed(move.name, reverse("admin:outbox_destination_move", args=[destination.pk, verb]))
+        Deed(
+            move.name,
+            reverse("admin:outbox_destination_move", args=[destination.pk, verb]),
+            move.grave,
+        )
         for verb, move in _MOVES.items()
         if destination.state in directory.ENTERED_FROM[move.state]
         and not (verb == "disable" and destination.code == BUS)

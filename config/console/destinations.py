@@ -49,13 +49,11 @@ class DestinationScreen(ReadOnlyScreen):
     """Destinations; commands and merchants add them, people let them rest and work again."""
 
     list_display = (
-        "code",
-        "kind",
+        "code_and_kind",
         "shown_tenant",
         "shown_types",
         "shown_state",
-        "waiting",
-        "oldest",
+        "waiting_since",
         "dead",
         "breaker",
         "last_error",
@@ -116,6 +114,11 @@ class DestinationScreen(ReadOnlyScreen):
             Section("Configuration", cells.json_block(row.config)),
         ]
 
+    @admin.display(description="code")
+    def code_and_kind(self, row: Destination) -> SafeString | str:
+        """Its name, and what answers there."""
+        return cells.two_lines(row.code, row.kind)
+
     @admin.display(description="merchant")
     def shown_tenant(self, row: Destination) -> str:
         """Whose events it gets."""
@@ -130,6 +133,14 @@ class DestinationScreen(ReadOnlyScreen):
     def shown_state(self, row: Destination) -> SafeString | str:
         """Whether events leave for it."""
         return outgoing.state(row)
+
+    @admin.display(description="waiting")
+    def waiting_since(self, row: Destination) -> SafeString | str:
+        """How many events wait for it, and since when the oldest does."""
+        oldest = backlog_of(row).oldest
+        return cells.two_lines(
+            self.waiting(row), f"oldest {cells.moment(oldest)}" if oldest else ""
+        )
 
     @admin.display(description="waiting")
     def waiting(self, row: Destination) -> SafeString | str:

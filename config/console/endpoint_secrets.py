@@ -65,7 +65,7 @@ def rotate(request: HttpRequest, pk: int) -> HttpResponse:
         title=f"A new secret for {endpoint.destination.code}",
         says=[
             "It is shown once, on the next page: keep it there and then.",
-            f"{len(_held(endpoint))} secrets are in force now.",
+            f"In force now: {len(_held(endpoint))}.",
         ],
         button="Make it",
         back=cells.page_of(endpoint),
@@ -134,9 +134,8 @@ def _shown_once(request: HttpRequest, endpoint: Endpoint, secret: str) -> HttpRe
         "secret": secret,
         "back": cells.page_of(endpoint),
     }
-    answer = TemplateResponse(request, "console/secret.html", context)
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    # As of every page of the console, no browser and no proxy keeps a copy.
+    return TemplateResponse(request, "console/secret.html", context)
 
 
 def _found(request: HttpRequest, pk: int) -> Endpoint:

@@ -81,8 +81,11 @@ class EndpointScreen(ReadOnlyScreen):
             link = reverse("admin:outbox_endpoint_test", args=[row.pk])
             found += [Deed("Send a test event", link), *destination_moves.links(row.destination)]
         if request.user.has_perm(rights.ROTATE):
-            for verb, name in (("rotate", "New secret"), ("retire", "Retire a secret")):
-                found.append(Deed(name, reverse(f"admin:outbox_endpoint_{verb}", args=[row.pk])))
+            new, end = (
+                reverse(f"admin:outbox_endpoint_{verb}", args=[row.pk])
+                for verb in ("rotate", "retire")
+            )
+            found += [Deed("New secret", new), Deed("Retire a secret", end, grave=True)]
         if may_operate and backlog_of(row).dead:
             found.append(outgoing.redrive(f"destination={row.pk}", "Redrive its dead"))
         return found

@@ -111,4 +111,4 @@ class Dispatch(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.aggregate_id}#{self.seq} to {self.destination_id}"
+        return f"{self.aggregate_id}#{self.seq}"
