@@ -15,6 +15,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from unfold.widgets import INPUT_CLASSES
 
+from audit import chain
+from config.console import who
+
 BUSY: Final = "The database is busy, and nothing was changed. Try again."
 #: For fields of forms, in the look of the others.
 LOOK: Final = {"class": " ".join(INPUT_CLASSES)}
@@ -57,6 +60,27 @@ def ask(request: HttpRequest, model: type[Model], asked: Asked, row: Any = None)
     }
     request.current_app = admin.site.name  # as Django's own pages do
     return TemplateResponse(request, "console/asked.html", context)
+
+
+def keep(
+    request: HttpRequest,
+    action: str,
+    about: str,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    why: str = "",
+) -> None:
+    """Enter it in the audit, in the transaction that does it and as its last statement."""
+    chain.record(
+        by=who.actor(request.user, request),
+        action=action,
+        object_type=action.partition(".")[0],
+        object_id=about,
+        before=before,
+        after=after,
+        why=why,
+    )
 
 
 def done(request: HttpRequest, deed: Callable[[], str], back: str) -> HttpResponse:

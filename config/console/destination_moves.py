@@ -4,6 +4,7 @@ from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.core.exceptions import BadRequest
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
@@ -82,7 +83,7 @@ def view(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
         values: dict[str, Any] = {"seen": seen, "by": rights.by(request)}
         if reason is not None:
             values["reason"] = reason.cleaned_data["reason"]
-        return deeds.done(request, lambda: _do(row, verb, values), page_of(row))
+        return deeds.done(request, lambda: _do(request, row, verb, values), page_of(row))
     asked = Asked(
         title=f"{move.name} {row.code}",
         says=[move.says.format(row.code), f"It is {row.state} now."],
@@ -102,9 +103,18 @@ def page_of(destination: Destination) -> str:
     return cells.page_of(endpoint or destination)
 
 
-def _do(destination: Destination, verb: str, values: dict[str, Any]) -> str:
+@transaction.atomic
+def _do(request: HttpRequest, destination: Destination, verb: str, values: dict[str, Any]) -> str:
     try:
         getattr(directory, verb)(destination.code, **values)
     except directory.Refused as refused:
         raise deeds.Refused(str(refused)) from refused
+    deeds.keep(
+        request,
+        f"destination.{verb}",
+        destination.code,
+        before={"state": values["seen"]},
+        after={"state": _MOVES[verb].state.value},
+        why=values.get("reason", ""),
+    )
     return _MOVES[verb].done.format(destination.code)

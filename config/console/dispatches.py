@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
-from config.console import cells, colours, filters, outgoing, redriving, resending, rights
+from config.console import cells, colours, filters, outgoing, redriving, resending, rights, tries
 from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.screens import ReadOnlyScreen
@@ -97,8 +97,8 @@ class DispatchScreen(ReadOnlyScreen):
         """The tries at a merchant's endpoint, with what it answered."""
         if row.destination.kind != DestinationKind.WEBHOOK:
             return []
-        tries = Attempt.objects.filter(dispatch=row)
-        return [Section("Attempts", outgoing.attempts(tries))]
+        made = Attempt.objects.filter(dispatch=row)
+        return [Section("Attempts", tries.table(made))]
 
     @admin.display(description="event")
     def shown_type(self, row: Dispatch) -> SafeString | str:

@@ -53,7 +53,7 @@ def rotate(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             overlap = form.cleaned_data["hours"] * _HOUR
-            secret = _rotate(endpoint, _seen(request), overlap, by=rights.by(request))
+            secret = _rotate(request, endpoint, overlap)
         except deeds.Refused as refusal:
             messages.warning(request, f"Nothing was changed: {refusal}.")
         except OperationalError:
@@ -80,10 +80,9 @@ def retire(request: HttpRequest, pk: int) -> HttpResponse:
     endpoint = _found(request, pk)
     form = SecretForm(endpoint, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        seen, secret = _seen(request), form.cleaned_data["secret"]
-        by = rights.by(request)
+        chosen = form.cleaned_data["secret"]
         return deeds.done(
-            request, lambda: _retire(endpoint, seen, secret, by=by), cells.page_of(endpoint)
+            request, lambda: _retire(request, endpoint, chosen), cells.page_of(endpoint)
         )
     asked = Asked(
         title=f"Retire a secret of {endpoint.destination.code}",
@@ -98,22 +97,26 @@ def retire(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @transaction.atomic
-def _rotate(endpoint: Endpoint, seen: str, overlap: timedelta, *, by: str) -> str:
-    destination = _locked(endpoint, seen)
+def _rotate(request: HttpRequest, endpoint: Endpoint, overlap: timedelta) -> str:
+    destination = _locked(endpoint, _seen(request))
     try:
-        return secrets.rotate(destination, overlap=overlap, by=by)
+        secret = secrets.rotate(destination, overlap=overlap, by=rights.by(request))
     except secrets.TooManySecrets as error:
         raise deeds.Refused(str(error)) from error
+    after = {"overlap_hours": overlap // _HOUR, "in_force": _held(endpoint)}
+    deeds.keep(request, "webhook.signed_anew", destination.code, after=after)
+    return secret
 
 
 @transaction.atomic
-def _retire(endpoint: Endpoint, seen: str, secret: int, *, by: str) -> str:
-    destination = _locked(endpoint, seen)
+def _retire(request: HttpRequest, endpoint: Endpoint, chosen: int) -> str:
+    destination = _locked(endpoint, _seen(request))
     try:
-        secrets.retire(destination, secret, by=by)
+        secrets.retire(destination, chosen, by=rights.by(request))
     except (secrets.NoSuchSecret, secrets.OnlySecret) as error:
         raise deeds.Refused(str(error)) from error
-    return f"Secret {secret} is retired."
+    deeds.keep(request, "webhook.key_retired", destination.code, after={"retired": chosen})
+    return f"Secret {chosen} is retired."
 
 
 def _locked(endpoint: Endpoint, seen: str) -> Destination:

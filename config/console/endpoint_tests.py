@@ -22,7 +22,7 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
         seen = request.POST.get("seen")
         if not seen:
             raise BadRequest
-        return deeds.done(request, lambda: _test(row, seen, by=rights.by(request)), back)
+        return deeds.done(request, lambda: _test(request, row, seen), back)
     asked = Asked(
         title=f"Send {row.destination.code} a test event",
         says=[
@@ -42,13 +42,15 @@ def present() -> QuerySet[Endpoint]:
 
 
 @transaction.atomic
-def _test(row: Endpoint, seen: str, *, by: str) -> str:
+def _test(request: HttpRequest, row: Endpoint, seen: str) -> str:
     # Of two clicks the second waits here, and then sees the attempt that the first asked for.
     if not present().select_for_update(no_key=True, of=("self",)).filter(pk=row.pk).exists():
         raise deeds.Refused("the endpoint was removed")
     if _standing(row) != seen:
         raise deeds.Refused("a test was asked for since this page was shown")
-    asked = attempts.send_test(row.destination, by=by)
+    asked = attempts.send_test(row.destination, by=rights.by(request))
+    after = {"attempt": str(asked.pk)}
+    deeds.keep(request, "webhook.tested", row.destination.code, after=after)
     return f"Attempt {asked.pk} is asked for; it is made within seconds."
 
 

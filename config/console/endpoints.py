@@ -17,6 +17,7 @@ from config.console import (
     filters,
     outgoing,
     rights,
+    tries,
 )
 from config.console.cells import Section
 from config.console.deeds import Deed
@@ -92,9 +93,9 @@ class EndpointScreen(ReadOnlyScreen):
 
     def sections(self, row: Endpoint) -> list[Section]:
         """What it was sent, what it answered, and which secrets sign."""
-        tries = Attempt.objects.filter(destination=row.pk)
+        made = Attempt.objects.filter(destination=row.pk)
         return [
-            Section("Attempts", outgoing.attempts(tries)),
+            Section("Attempts", tries.table(made)),
             Section("Deliveries", outgoing.newest_to(row.destination)),
             Section("Secrets", _secrets(row)),
         ]

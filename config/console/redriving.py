@@ -33,7 +33,7 @@ def view(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         ids = _ids(request.POST.get("ids", ""))
         back = _list() if len(ids) != 1 else f"{_list()}{ids[0]}/change/"
-        return deeds.done(request, lambda: _redrive(ids, by=rights.by(request)), back)
+        return deeds.done(request, lambda: _redrive(request, ids), back)
     dead = list(_chosen(request)[: REDRIVEN_MAX + 1])
     if not dead:
         messages.warning(request, "Nothing of that is dead now.")
@@ -92,7 +92,7 @@ def _asked(dead: list[Dispatch]) -> Asked:
 
 
 @transaction.atomic
-def _redrive(ids: list[int], *, by: str) -> str:
+def _redrive(request: HttpRequest, ids: list[int]) -> str:
     """Those that are still dead; what died after the page was shown is not among them."""
     where: dict[str, list[UUID]] = defaultdict(list)
     rows = Dispatch.objects.filter(pk__in=ids, dead_at__isnull=False)
@@ -100,9 +100,12 @@ def _redrive(ids: list[int], *, by: str) -> str:
         where[code].append(event)
     redriven: dict[tuple[UUID, str], UUID] = {}
     for code, events in sorted(where.items()):
-        redriven |= redrive(events, destination=code, by=by)
+        redriven |= redrive(events, destination=code, by=rights.by(request))
     if not redriven:
         raise deeds.Refused("none of them is dead any more")
+    told = sorted((str(event), code, str(attempt)) for (event, code), attempt in redriven.items())
+    about = told[0][0] if len(told) == 1 else "many"
+    deeds.keep(request, "event.redriven", about, after={"redriven": told})
     return _told(redriven.items(), asked=len(ids))
 
 

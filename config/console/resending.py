@@ -28,7 +28,7 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
         seen = request.POST.get("seen")
         if not seen:
             raise BadRequest
-        return deeds.done(request, lambda: _resend(row, seen, by=rights.by(request)), back)
+        return deeds.done(request, lambda: _resend(request, row, seen), back)
     asked = Asked(
         title=f"Send {row.event.type} to {row.destination.code} again",
         says=[_says(row), "It keeps its id, so a receiver that has it knows."],
@@ -53,7 +53,7 @@ def _says(row: Dispatch) -> str:
 
 
 @transaction.atomic
-def _resend(row: Dispatch, seen: str, *, by: str) -> str:
+def _resend(request: HttpRequest, row: Dispatch, seen: str) -> str:
     # Of two clicks the second waits here, and then sees the attempt that the first asked for.
     locked = Dispatch.objects.select_for_update(no_key=True).filter(pk=row.pk)
     now = locked.select_related(None).first()
@@ -61,7 +61,9 @@ def _resend(row: Dispatch, seen: str, *, by: str) -> str:
         raise deeds.Refused("it is not there any more")
     if _standing(now) != seen:
         raise deeds.Refused("it was tried, or somebody asked for it, since this page was shown")
-    asked = attempts.resend(now, by=by)
+    asked = attempts.resend(now, by=rights.by(request))
+    about = {"destination": row.destination.code, "attempt": str(asked.pk)}
+    deeds.keep(request, "event.resent", str(row.event_id), after=about)
     return f"Attempt {asked.pk} is asked for; it is made within seconds if nothing is in its way."
 
 

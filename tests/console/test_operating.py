@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from structlog.testing import capture_logs
 
+from audit.models import AuditEntry
 from config.console import redriving
 from outbox.destinations import directory
 from outbox.models import BUS, Destination, Dispatch, Event
@@ -55,6 +56,10 @@ def test_an_operator_pauses_and_resumes_a_destination_and_the_log_says_who(
     stream.refresh_from_db()
     assert (paused.status_code, paused["Location"]) == (302, page_of(stream))
     assert (now, (stream.state, stream.reason)) == (("PAUSED", "a new disk"), ("ACTIVE", ""))
+    assert list(AuditEntry.objects.order_by("seq").values_list("actor", "action", "why")) == [
+        ("anna", "destination.pause", "a new disk"),
+        ("anna", "destination.resume", ""),
+    ]
     told = [entry for entry in logged if entry["event"] == "destination_moved"]
     assert [(entry["state"], entry["by"]) for entry in told] == [
         ("PAUSED", "console, anna"),
@@ -159,6 +164,7 @@ def test_from_a_list_the_dead_are_redriven_after_a_page_that_says_how_many_and_t
     assert {entry["by"] for entry in logged if entry["event"] == "event_redriven"} == {
         "console, anna"
     }
+    assert len(AuditEntry.objects.get(action="event.redriven").after["redriven"]) == 3
     shown = operator.get(page_of(lost[0].event)).content.decode()
     assert str(Dispatch.objects.get(pk=lost[0].pk).redrive_id) in shown
 

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.test import Client
 from structlog.testing import capture_logs
 
+from audit.models import AuditEntry
 from outbox.models import Attempt, Dispatch, Endpoint, EndpointSecret
 from outbox.webhooks import endpoints, secrets
 from tests import factories
@@ -140,6 +141,8 @@ def test_a_new_secret_is_shown_once_and_never_again(keeper: Client, endpoint: En
         "console, kim"
     ]
     assert secret not in str(logged)
+    kept = AuditEntry.objects.get(action="webhook.signed_anew")
+    assert (kept.actor, secret in str(kept.after)) == ("kim", False)
 
 
 def test_a_second_click_makes_no_second_secret(keeper: Client, endpoint: Endpoint) -> None:
