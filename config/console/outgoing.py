@@ -102,7 +102,7 @@ def newest_to(destination: Destination) -> SafeString:
         Dispatch.objects.filter(destination=destination)
         .select_related("event")
         .defer("event__payload", "event__headers")
-        .order_by("-created_at", "-id")[:ROWS_MAX]
+        .order_by("-id")[:ROWS_MAX]  # along an index, for one with a million too
     )
     return cells.table(
         ("Event", "About", "State", "Attempts", "Happened", "Last error"),
