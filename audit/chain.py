@@ -15,7 +15,7 @@ from audit.models import WHY_LENGTH_MAX, AuditEntry
 #: What comes before the first entry.
 GENESIS: Final = bytes(32)
 #: Any number that no other program uses for an advisory lock in this database.
-LOCK: Final = 7_243_312
+LOCK: Final = 7_243_313
 
 #: Names of values that do not belong here, whatever they hold.
 _SECRET_NAME: Final = re.compile(r"password|secret|token|material|payer", re.IGNORECASE)

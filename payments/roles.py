@@ -16,7 +16,10 @@ _VIEWED: Final = (
     *("payments.confirmation", "payments.conflict", "payments.proposal"),
     *("payments.conflictpolicy", "payments.refund"),
 )
-_MACHINERY: Final = ("outbox.event", "idempotency.record", "orders.apikey", "audit.auditentry")
+_MACHINERY: Final = (
+    *("outbox.event", "outbox.dispatch", "outbox.destination", "outbox.endpoint"),
+    *("idempotency.record", "orders.apikey", "audit.auditentry"),
+)
 
 
 def _view(*models: str) -> frozenset[str]:
@@ -33,7 +36,9 @@ ROLES: Final[Mapping[str, frozenset[str]]] = {
     "viewer": VIEWER,
     "reviewer": VIEWER | {"payments.resolve_conflict", "payments.ask_provider"},
     "approver": VIEWER | {"payments.approve_conflict", "payments.approve_policy"},
-    "operator": VIEWER | _view(*_MACHINERY) | {"payments.ask_provider"},
+    "operator": VIEWER
+    | _view(*_MACHINERY)
+    | {"payments.ask_provider", "outbox.operate_destination", "outbox.rotate_endpointsecret"},
     "admin": VIEWER
     | _view(*_MACHINERY)
     | {"payments.propose_policy"}

@@ -10,7 +10,15 @@ from factory.django import DjangoModelFactory
 
 from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
-from outbox.models import BUS, Destination, DestinationKind, Dispatch, Event
+from outbox.models import (
+    BUS,
+    Attempt,
+    Destination,
+    DestinationKind,
+    Dispatch,
+    Endpoint,
+    Event,
+)
 from payments import vault
 from payments.callback import Kind, Outcome
 from payments.models import (
@@ -152,6 +160,45 @@ class DispatchFactory(DjangoModelFactory[Dispatch]):
         headers=factory.SelfAttribute("..headers"),
         created_at=factory.SelfAttribute("..created_at"),
     )
+
+
+class EndpointFactory(DjangoModelFactory[Endpoint]):
+    """A merchant's endpoint that has always worked, without a secret."""
+
+    class Meta:
+        model = Endpoint
+
+    class Params:
+        tenant = "shop"
+        reason = ""
+        event_types = factory.LazyFunction(list)
+        url = "https://shop.example.com/hooks"
+        state = "ACTIVE"
+
+    destination = factory.SubFactory(
+        DestinationFactory,
+        code=factory.Sequence(lambda number: f"we_{number}"),
+        kind=DestinationKind.WEBHOOK,
+        tenant=factory.SelfAttribute("..tenant"),
+        reason=factory.SelfAttribute("..reason"),
+        event_types=factory.SelfAttribute("..event_types"),
+        state=factory.SelfAttribute("..state"),
+        config=factory.LazyAttribute(lambda row: {"url": row.factory_parent.url}),
+    )
+
+
+class AttemptFactory(DjangoModelFactory[Attempt]):
+    """A try of the relay's that the endpoint took."""
+
+    class Meta:
+        model = Attempt
+
+    dispatch = factory.SubFactory(DispatchFactory)
+    destination = factory.SelfAttribute("dispatch.destination")
+    at = CREATED_AT
+    milliseconds = 84
+    status = 200
+    reply = "ok"
 
 
 class RecordFactory(DjangoModelFactory[Record]):

@@ -52,6 +52,14 @@ def short(value: str) -> SafeString | str:
     return format_html('<span class="c-mono c-short" title="{}">{}</span>', shown, shown)
 
 
+def brief(value: str) -> SafeString | str:
+    """Text that others wrote, in one line of a list: its end may be cut off, as with an id."""
+    if not value:
+        return NOTHING
+    shown = text.visible(value)
+    return format_html('<span class="c-brief" title="{}">{}</span>', shown, shown)
+
+
 def two_lines(first: str, second: str) -> SafeString | str:
     """A value, and a lesser one below it."""
     return format_html('{}<span class="c-under">{}</span>', first, second) if second else first

@@ -5,7 +5,7 @@ from typing import Final
 
 from idempotency.models import RecordStatus
 from orders.models import OrderStatus
-from outbox.models import DispatchState
+from outbox.models import DestinationState, DispatchState
 from payments.callback import Outcome
 from payments.models import (
     ConfirmationStatus,
@@ -61,6 +61,11 @@ DISPATCH: Final[Mapping[str, str]] = {
     DispatchState.CLAIMED: "info",
     DispatchState.PUBLISHED: "success",
     DispatchState.DEAD: "danger",
+}
+DESTINATION: Final[Mapping[str, str]] = {
+    DestinationState.ACTIVE: "success",
+    DestinationState.PAUSED: "warning",
+    DestinationState.DISABLED: "danger",
 }
 KEY: Final[Mapping[str, str]] = {
     RecordStatus.PROCESSING: "info",

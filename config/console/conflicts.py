@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from config.console import cells, colours, filters, related, text, two_sides
+from config.console import cells, colours, filters, outgoing, related, text, two_sides
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from config.console.undecided import DecidedFilter
@@ -83,7 +83,7 @@ class ConflictScreen(ReadOnlyScreen):
         return [
             Section("Money", related.transactions(money)),
             Section("Deliveries", related.deliveries(Delivery.objects.filter(told))),
-            Section("Events", related.events("conflict", str(row.pk))),
+            Section("Events", outgoing.events("conflict", str(row.pk))),
         ]
 
     @admin.display(description="question")

@@ -4,15 +4,16 @@ import uuid
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
-from config.console import cells, filters, related
+from config.console import cells, filters, outgoing, redriving, rights
 from config.console.cells import Section
+from config.console.deeds import Deed
 from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE as ORDER
 from orders.models import Order
-from outbox.models import Event
+from outbox.models import Dispatch, Event
 from payments.models import Conflict
 
 
@@ -25,6 +26,8 @@ class EventScreen(ReadOnlyScreen):
     search_help_text = "Event id, or start of what it is about: shop/1001"
     search_fields = ("aggregate_id__startswith",)
     ordering = ("-created_at",)
+    list_disable_select_all = True
+    actions = ("redrive",)
     fieldsets = (
         (
             None,
@@ -51,10 +54,27 @@ class EventScreen(ReadOnlyScreen):
         """With the way of each to its destinations."""
         return super().get_queryset(request).prefetch_related("dispatches__destination")
 
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        """Who may redrive."""
+        return request.user.has_perm(rights.OPERATE)
+
+    @admin.action(description="Redrive where they are dead", permissions=["operate"])
+    def redrive(self, _request: HttpRequest, rows: QuerySet[Event]) -> HttpResponse:
+        """Show how many, and to where."""
+        return redriving.to_page(Dispatch.objects.filter(event__in=rows.values("pk")))
+
+    def deeds(self, request: HttpRequest, row: Event) -> list[Deed]:
+        """Put it back in line wherever it is dead."""
+        dead = row.dispatches.filter(dead_at__isnull=False).values_list("pk", flat=True)
+        if not request.user.has_perm(rights.OPERATE) or not dead:
+            return []
+        ids = ",".join(str(pk) for pk in dead[: redriving.REDRIVEN_MAX])
+        return [outgoing.redrive(f"ids={ids}", "Redrive")]
+
     def sections(self, row: Event) -> list[Section]:
         """Where it goes, what is told, and with which headers."""
         return [
-            Section("Destinations", related.dispatches(row)),
+            Section("Destinations", outgoing.ways_of(row)),
             Section("Payload", cells.json_block(row.payload)),
             Section("Headers", cells.json_block(row.headers)),
         ]
@@ -72,7 +92,7 @@ class EventScreen(ReadOnlyScreen):
     @admin.display(description="state")
     def progress(self, event: Event) -> SafeString:
         """How far it got on the way to each destination."""
-        return related.dispatch_states(event)
+        return outgoing.states_of(event)
 
     @admin.display(description="about")
     def about(self, event: Event) -> SafeString | str:

@@ -14,11 +14,12 @@ from unfold.contrib.filters.admin import (
     RelatedDropdownFilter,
 )
 
-from outbox.models import Dispatch, Event
+from outbox.models import Dispatch
 from payments.models import ConflictReason, Delivery
 
 MERCHANT: Final = ("merchant", RelatedDropdownFilter)
 ACCOUNT: Final = ("account", RelatedDropdownFilter)
+DESTINATION: Final = ("destination", RelatedDropdownFilter)
 # Its choices are read from the accounts, which are few.
 PROVIDER: Final = ("account__provider", AllValuesCheckboxFilter)
 
@@ -77,26 +78,40 @@ class ReasonFilter(DropdownFilter):  # type: ignore[misc]
         return rows.filter(reason=self.value()) if self.value() else rows
 
 
-class ProgressFilter(DropdownFilter):  # type: ignore[misc]
-    """How far events got on the way to any of their destinations."""
+#: The stamps that the words for progress stand for: the indexes are made of them.
+_PROGRESS: Final = {
+    "WAITING": Q(published_at__isnull=True, dead_at__isnull=True),
+    "PUBLISHED": Q(published_at__isnull=False),
+    "DEAD": Q(dead_at__isnull=False),
+}
+
+
+class DispatchStateFilter(DropdownFilter):  # type: ignore[misc]
+    """How far dispatches got, as the first page counts them."""
 
     title = "state"
     parameter_name = "state"
 
     def lookups(self, *_: Any) -> Iterator[tuple[str, str]]:
-        """As the first page counts them."""
-        for state in ("WAITING", "PUBLISHED", "DEAD"):
+        """Three words for four states: a claim comes and goes within seconds."""
+        for state in _PROGRESS:
             yield state, state
 
-    def queryset(self, _request: HttpRequest, rows: QuerySet[Event]) -> QuerySet[Event]:
-        """Those with a dispatch in that state."""
+    def queryset(self, _request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """Those in that state."""
         if not self.value():
             return rows
-        wanted = {
-            "WAITING": Q(published_at__isnull=True, dead_at__isnull=True),
-            "PUBLISHED": Q(published_at__isnull=False),
-            "DEAD": Q(dead_at__isnull=False),
-        }.get(str(self.value()))
-        if wanted is None:
-            return rows.none()
+        wanted = _PROGRESS.get(str(self.value()))
+        return rows.none() if wanted is None else self.matching(rows, wanted)
+
+    def matching(self, rows: QuerySet[Any], wanted: Q) -> QuerySet[Any]:
+        """The rows themselves."""
+        return rows.filter(wanted)
+
+
+class ProgressFilter(DispatchStateFilter):
+    """How far events got on the way to any of their destinations."""
+
+    def matching(self, rows: QuerySet[Any], wanted: Q) -> QuerySet[Any]:
+        """Those with a dispatch that matches."""
         return rows.filter(pk__in=Dispatch.objects.filter(wanted).values("event"))

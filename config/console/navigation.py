@@ -58,9 +58,17 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
         ],
     },
     {
-        "title": "Machinery",
+        "title": "Events out",
         "items": [
             _item("Events", "outbox", "outbox.event"),
+            _item("Dispatches", "send", "outbox.dispatch"),
+            _item("Destinations", "hub", "outbox.destination"),
+            _item("Webhooks", "webhook", "outbox.endpoint"),
+        ],
+    },
+    {
+        "title": "Machinery",
+        "items": [
             _item("Idempotency keys", "fingerprint", "idempotency.record"),
         ],
     },
@@ -74,6 +82,13 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
         ],
     },
 ]
+
+
+def title_of(link: str) -> str:
+    """What the sidebar calls the list at this address; empty if it does not lead there."""
+    items = (item for group in NAVIGATION for item in group["items"])
+    return next((str(item["title"]) for item in items if item["link"] == link), "")
+
 
 UNFOLD: Final[dict[str, Any]] = {
     "SITE_TITLE": "Paidonce",

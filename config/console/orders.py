@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.db.models import Q
 from django.utils.safestring import SafeString
 
-from config.console import cells, colours, filters, related, text
+from config.console import cells, colours, filters, outgoing, related, text
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE
@@ -65,7 +65,7 @@ class OrderScreen(ReadOnlyScreen):
             Section("Conflicts", related.conflicts(conflicts)),
             Section("Deliveries", related.deliveries(delivered, more=more)),
             Section(
-                "Events", related.events(AGGREGATE_TYPE, f"{row.merchant.code}/{row.order_no}")
+                "Events", outgoing.events(AGGREGATE_TYPE, f"{row.merchant.code}/{row.order_no}")
             ),
         ]
 

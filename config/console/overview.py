@@ -1,4 +1,4 @@
-"""The console's first page: what waits for a person, and what came in last."""
+"""The console's first page: what waits for a person, what the days came to, what came in last."""
 
 from typing import Any, NamedTuple
 
@@ -6,11 +6,15 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
 
-from config.console import related
+from config.console import cells, chart, outgoing, related
 from config.console.cells import Section
+from config.console.destinations import counted
 from config.console.screens import ROWS_COUNTED_MAX
-from outbox.models import Dispatch
+from outbox.backlogs import backlogs, behind
+from outbox.models import Destination, Dispatch
 from payments.conflicts.lifecycle import UNDECIDED
 from payments.models import Conflict, Delivery, Disposition, ProviderTransaction
 
@@ -34,8 +38,13 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         figures.append(_to_decide())
     if may("payments.view_providertransaction"):
         figures.append(_parked())
-    if may("outbox.view_event"):
+    if may("outbox.view_dispatch"):
         figures += _untold()
+    if may("orders.view_order"):
+        days = chart.of_days(timezone.now().date())
+        sections.append(Section(f"The last {chart.DAYS} days", days))
+    if may("outbox.view_dispatch") and may("outbox.view_destination"):
+        sections.append(Section("Destinations that are behind", _behind()))
     if may("payments.view_delivery"):
         sections.append(Section("Latest deliveries", related.deliveries(Delivery.objects.all())))
     return context | {"title": "Overview", "figures": figures, "sections": sections}
@@ -67,17 +76,17 @@ def _parked() -> Figure:
 
 def _untold() -> list[Figure]:
     waiting = Dispatch.objects.filter(published_at__isnull=True, dead_at__isnull=True)
-    dead = _count_events(Dispatch.objects.filter(dead_at__isnull=False))
-    link = reverse("admin:outbox_event_changelist")
+    dead = _count(Dispatch.objects.filter(dead_at__isnull=False))
+    link = reverse("admin:outbox_dispatch_changelist")
     return [
         Figure(
-            "Events waiting",
-            _count_events(waiting),
-            "to be published by the relay",
+            "Dispatches waiting",
+            _count(waiting),
+            "events on their way, each to one destination",
             f"{link}?state=WAITING",
         ),
         Figure(
-            "Events dead",
+            "Dispatches dead",
             dead,
             "refused too often; they need a redrive",
             f"{link}?state=DEAD",
@@ -86,11 +95,26 @@ def _untold() -> list[Figure]:
     ]
 
 
-def _count_events(dispatches: QuerySet[Dispatch]) -> int:
-    """How many events they are: one may wait, or be dead, in several places."""
-    return _count(dispatches.order_by().values("event").distinct())
+def _behind() -> SafeString:
+    """The destinations for which something waits or is dead."""
+    known = backlogs(behind(most=related.ROWS_MAX))
+    rows = Destination.objects.filter(pk__in=known).select_related("endpoint").order_by("code")
+    return cells.table(
+        ("Destination", "State", "Waiting", "Oldest", "Dead", "Last error"),
+        [
+            (
+                cells.link(row),
+                outgoing.state(row),
+                counted(known[row.pk].waiting, row.pk, "WAITING"),
+                cells.moment(known[row.pk].oldest),
+                counted(known[row.pk].dead, row.pk, "DEAD"),
+                cells.words(known[row.pk].last_error),
+            )
+            for row in rows
+        ],
+    )
 
 
 def _count(rows: QuerySet[Any]) -> int:
     """How many, as far as lists count."""
-    return rows[:ROWS_COUNTED_MAX].count()
+    return rows.order_by()[:ROWS_COUNTED_MAX].count()

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.utils.safestring import SafeString
 
-from config.console import cells, colours, filters, related
+from config.console import cells, colours, filters, outgoing, related
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from payments.models import Conflict, ProviderTransaction, Refund
@@ -62,7 +62,7 @@ class RefundScreen(ReadOnlyScreen):
             Section("The payment", related.transactions(payment)),
             Section("Conflicts", related.conflicts(doubts)),
             Section(
-                "Events", related.events(events.REFUND, f"{row.merchant.code}/{row.refund_no}")
+                "Events", outgoing.events(events.REFUND, f"{row.merchant.code}/{row.refund_no}")
             ),
         ]
 

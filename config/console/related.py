@@ -1,13 +1,11 @@
 """Rows of one table as the pages of another show them: a few, and a link to all of them."""
 
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import QuerySet
-from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from config.console import cells, colours
-from outbox.models import Event
 from payments.conflicts import facts
 from payments.models import Conflict, Delivery, ProviderTransaction
 
@@ -74,61 +72,5 @@ def conflicts(rows: QuerySet[Conflict]) -> SafeString:
                 cells.words(row.resolution),
             )
             for row in shown
-        ],
-    )
-
-
-def events(aggregate_type: str, aggregate_id: str) -> SafeString:
-    """What was told about one aggregate, in its order."""
-    named: dict[str, Any] = {"aggregate_type": aggregate_type, "aggregate_id": aggregate_id}
-    shown = (
-        Event.objects.filter(**named)
-        .defer("payload", "headers")
-        .prefetch_related("dispatches__destination")
-        .order_by("-seq")[:ROWS_MAX]
-    )
-    return cells.table(
-        ("Event", "No.", "State", "Happened", "Id"),
-        [
-            (
-                cells.link(row, row.type),
-                row.seq,
-                dispatch_states(row),
-                cells.moment(row.created_at),
-                cells.mono(str(row.pk)),
-            )
-            for row in shown
-        ],
-    )
-
-
-def dispatch_states(event: Event) -> SafeString:
-    """How far an event got on the way to each of its destinations."""
-    shown = sorted(event.dispatches.all(), key=lambda row: row.destination.code)[:ROWS_MAX]
-    return format_html_join(
-        " ",
-        "{} {}",
-        (
-            (cells.words(row.destination.code), cells.label(row.state, colours.DISPATCH))
-            for row in shown
-        ),
-    )
-
-
-def dispatches(event: Event) -> SafeString:
-    """An event's way to each of its destinations, with what the relay noted."""
-    shown = event.dispatches.select_related("destination").order_by("destination__code")
-    return cells.table(
-        ("Destination", "State", "Attempts", "Next", "Published", "Last error"),
-        [
-            (
-                cells.words(row.destination.code),
-                cells.label(row.state, colours.DISPATCH),
-                row.attempts,
-                cells.moment(row.next_attempt_at),
-                cells.moment(row.published_at),
-                cells.words(row.last_error),
-            )
-            for row in shown[:ROWS_MAX]
         ],
     )

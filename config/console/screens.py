@@ -1,5 +1,6 @@
 """The base of every screen: it shows rows, at a bounded cost, and changes none."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from django.contrib import messages
@@ -13,6 +14,8 @@ from django.utils.functional import cached_property
 from psycopg.errors import QueryCanceled
 
 from config.console.cells import Section
+from config.console.deeds import Deed
+from config.console.navigation import title_of
 
 if TYPE_CHECKING:
     # unfold ships no types; what it adds to Django's classes is attributes.
@@ -57,6 +60,7 @@ class Rows(ChangeList):
         if any("\0" in value for values in request.GET.lists() for value in values[1]):
             raise IncorrectLookupParameters
         super().__init__(request, *args, **kwargs)
+        self.title = title_of(request.path) or self.title
 
     def get_results(self, request: HttpRequest) -> None:
         """The page of rows that was asked for."""
@@ -70,7 +74,7 @@ class Rows(ChangeList):
 class ReadOnlyScreen(_Screen):
     """Shows a table to whoever may view it; nobody adds, changes or deletes here."""
 
-    actions = ()
+    actions: Sequence[Any] | None = ()
     list_per_page = 50
     list_max_show_all = 0
     list_fullwidth = True
@@ -135,12 +139,20 @@ class ReadOnlyScreen(_Screen):
         """The page of a row, with what comes ahead of its fields and what follows them."""
         row = kwargs.get("obj") or context.get("original")
         if row is not None:
-            context |= {"ahead": self.ahead(row), "sections": self.sections(row)}
+            context |= {
+                "ahead": self.ahead(row),
+                "deeds": self.deeds(request, row),
+                "sections": self.sections(row),
+            }
         return super().render_change_form(request, context, *args, **kwargs)
 
     def ahead(self, row: Any) -> str:  # noqa: ARG002 - for screens to say
         """What a person should read first; empty if nothing."""
         return ""
+
+    def deeds(self, request: HttpRequest, row: Any) -> list[Deed]:  # noqa: ARG002 - for screens to say
+        """What this user can do about it."""
+        return []
 
     def sections(self, row: Any) -> list[Section]:  # noqa: ARG002 - for screens to say
         """What belongs to the row beyond its own fields."""

@@ -18,6 +18,7 @@ from outbox.models import (
     Destination,
     DestinationKind,
     DestinationState,
+    Endpoint,
 )
 
 #: Each state, and the states it may be entered from.
@@ -112,34 +113,49 @@ def fill(code: str, *, since: datetime) -> int:
     return filled
 
 
-def pause(code: str, *, reason: str) -> None:
-    """Let nothing leave for it until somebody resumes it; its events are kept. Raises Refused."""
-    _enter(DestinationState.PAUSED, code, reason)
+def pause(code: str, *, reason: str, seen: str = "", by: str = "") -> None:
+    """Let nothing leave for it until somebody resumes it; its events are kept. Raises Refused.
+
+    `seen` is the state that whoever decides took it to be in: in any other it stays as it is.
+    `by` says who it was, for the log.
+    """
+    _enter(DestinationState.PAUSED, code, reason, seen, by)
 
 
-def disable(code: str, *, reason: str) -> None:
+def disable(code: str, *, reason: str, seen: str = "", by: str = "") -> None:
     """The same, for a destination that is not expected to come back. Raises Refused."""
     if code == BUS:
         raise Refused("the bus takes every event and cannot be disabled; it can be paused")
-    _enter(DestinationState.DISABLED, code, reason)
+    _enter(DestinationState.DISABLED, code, reason, seen, by)
 
 
-def resume(code: str) -> None:
-    """Let its events leave again, the oldest first. Raises Refused."""
-    _enter(DestinationState.ACTIVE, code, "")
+def resume(code: str, *, seen: str = "", by: str = "") -> None:
+    """Let its events leave again, the oldest first; a webhook's failures are forgotten.
+
+    Raises Refused.
+    """
+    _enter(DestinationState.ACTIVE, code, "", seen, by)
 
 
-def _enter(state: DestinationState, code: str, reason: str) -> None:
+@transaction.atomic
+def _enter(state: DestinationState, code: str, reason: str, seen: str, by: str) -> None:
     if state != DestinationState.ACTIVE and not reason.strip():
         raise Refused("say why, for whoever finds it resting")
+    endpoint = Endpoint.objects.filter(destination__code=code)
+    if endpoint.filter(removed_at__isnull=False).exists():
+        raise Refused(f"{code} was removed")
     rows = Destination.objects.filter(code=code)
+    allowed = ENTERED_FROM[state] & {seen} if seen else ENTERED_FROM[state]
     reason = reason.strip()[:REASON_LENGTH_MAX]
-    if rows.filter(state__in=ENTERED_FROM[state]).update(state=state, reason=reason) == 1:
-        logger.info("destination_moved", destination=code, state=str(state), reason=reason)
+    if rows.filter(state__in=allowed).update(state=state, reason=reason) == 1:
+        if state == DestinationState.ACTIVE:
+            endpoint.update(failures=0, failing_since=None, open_until=None)
+        logger.info("destination_moved", destination=code, state=str(state), reason=reason, by=by)
         return
-    if not rows.exists():
+    found = rows.first()
+    if found is None:
         raise Refused(f"there is no destination {code}")
-    raise Refused(f"{code} is {state} already")
+    raise Refused(f"{code} is {found.state} {'already' if found.state == state else 'by now'}")
 
 
 def _check(code: str, kind: DestinationKind, tenant: str, event_types: Sequence[str]) -> None:

@@ -57,6 +57,9 @@ class Destination(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
+        permissions = [
+            ("operate_destination", "Can pause and resume destinations, and send events again")
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(code__regex=r"^[a-z0-9][a-z0-9_-]*$"), name="destination_code_is_plain"

@@ -104,9 +104,11 @@ class Dispatch(models.Model):
                 name="dispatch_published",
             ),
             models.Index(
-                fields=["dead_at"], condition=Q(dead_at__isnull=False), name="dispatch_dead"
+                fields=["destination", "dead_at"],
+                condition=Q(dead_at__isnull=False),
+                name="dispatch_dead_of_destination",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.aggregate_id}#{self.seq} to {self.destination_id}"
+        return f"{self.aggregate_id}#{self.seq}"

@@ -51,6 +51,9 @@ class EndpointSecret(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     retires_at = models.DateTimeField(null=True, blank=True)
 
+    class Meta:
+        permissions = [("rotate_endpointsecret", "Can rotate and retire secrets of webhooks")]
+
     def __str__(self) -> str:
         return f"secret {self.pk} of {self.destination_id}"
 

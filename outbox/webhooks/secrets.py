@@ -40,11 +40,12 @@ class Key:
     secret: bytes = field(repr=False)
 
 
-def rotate(destination: Destination, *, overlap: timedelta = OVERLAP) -> str:
+def rotate(destination: Destination, *, overlap: timedelta = OVERLAP, by: str = "") -> str:
     """Give the endpoint a new secret and let those it has retire after `overlap`.
 
     The answer is the only time that it is shown. In the caller's transaction, which locks the
-    destination so that two at once are not one too many. Raises TooManySecrets.
+    destination so that two at once are not one too many. `by` says who did it, for the log.
+    Raises TooManySecrets.
     """
     Destination.objects.select_for_update(no_key=True).get(pk=destination.pk)
     held = in_force(destination.pk)
@@ -58,11 +59,11 @@ def rotate(destination: Destination, *, overlap: timedelta = OVERLAP) -> str:
     EndpointSecret.objects.create(
         destination=destination, sealed=vault().seal(secret.encode()), created_at=Now()
     )
-    logger.info("webhook_secret_added", destination=destination.code)
+    logger.info("webhook_secret_added", destination=destination.code, by=by)
     return secret
 
 
-def retire(destination: Destination, secret_id: int) -> None:
+def retire(destination: Destination, secret_id: int, *, by: str = "") -> None:
     """End a secret now, because others know it. Raises NoSuchSecret, OnlySecret."""
     Destination.objects.select_for_update(no_key=True).get(pk=destination.pk)
     held = set(in_force(destination.pk).values_list("pk", flat=True))
@@ -71,7 +72,7 @@ def retire(destination: Destination, secret_id: int) -> None:
     if len(held) == 1:
         raise OnlySecret(f"{destination} has no other secret than {secret_id}")
     EndpointSecret.objects.filter(pk=secret_id).update(retires_at=Now())
-    logger.info("webhook_secret_retired", destination=destination.code, secret=secret_id)
+    logger.info("webhook_secret_retired", destination=destination.code, secret=secret_id, by=by)
 
 
 def in_force(destination_id: int) -> QuerySet[EndpointSecret]:

@@ -55,3 +55,11 @@ def test_no_statement_has_a_bad_habit(why: str) -> None:
 
 def test_the_habits_are_looked_for_where_there_is_sql() -> None:
     assert sum("ON CONFLICT (" in path.read_text() for path in sources()) >= 3
+
+
+def test_no_two_advisory_locks_have_one_number() -> None:
+    """Whoever counts totals would wait for whoever writes the audit, and neither would say why."""
+    number = re.compile(r"^_?[A-Z_]*LOCK[A-Z_]*: Final = ([\d_]+)$", re.MULTILINE)
+    numbers = [match[1] for path in sources() for match in number.finditer(path.read_text())]
+    assert len(numbers) >= 3
+    assert sorted(numbers) == sorted(set(numbers))

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
-from outbox.models import Event
+from outbox.models import Destination, Dispatch, Endpoint, Event
 from payments.models import (
     Confirmation,
     Conflict,
@@ -22,7 +22,7 @@ from tests import factories
 
 MONEY_TABLES = (
     *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
-    *(Refund, Event, ApiKey),
+    *(Refund, Event, ApiKey, Destination, Dispatch, Endpoint),
 )
 TABLES = (*MONEY_TABLES, Merchant, Record)
 
@@ -61,7 +61,13 @@ def furnish(**texts: Any) -> Rows:
     event = factories.EventFactory.create(
         aggregate_id=f"{merchant.code}/{order.order_no}", **of("event")
     )
-    factories.DispatchFactory.create(event=event, **of("dispatch"))
+    dispatch = factories.DispatchFactory.create(
+        event=event,
+        aggregate_id=event.aggregate_id,
+        destination=factories.EndpointFactory.create(**of("destination")).destination,
+        **of("dispatch"),
+    )
+    factories.AttemptFactory.create(dispatch=dispatch, **of("attempt"))
     confirmation = factories.ConfirmationFactory.create(
         account=account, order_no=order.order_no, **of("confirmation")
     )
@@ -71,6 +77,7 @@ def furnish(**texts: Any) -> Rows:
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
         *(refund, event, key, merchant, record),
+        *(dispatch, dispatch.destination, dispatch.destination.endpoint),
     )
     return Rows({type(row): row for row in found})
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from config.console.screens import ROWS_COUNTED_MAX
 from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
-from outbox.models import Event
+from outbox.models import Destination, Dispatch, Endpoint, Event
 from payments.models import (
     Confirmation,
     Conflict,
@@ -85,6 +85,17 @@ QUESTIONS: list[tuple[type[Model], Ask, str]] = [
     (Event, lambda row: f"q={row.aggregate_id}", "q=none"),
     (Event, lambda _: "state=WAITING", "state=DEAD"),
     (Event, lambda _: _THEN.format("created_at"), _NEVER.format("created_at")),
+    (Dispatch, lambda row: f"q={row.event_id}", "q=00000000-0000-0000-0000-000000000000"),
+    (Dispatch, lambda row: f"q={row.destination.code}", "q=none"),
+    (Dispatch, lambda _: "state=WAITING", "state=DEAD"),
+    (Dispatch, lambda row: f"destination__id__exact={row.destination_id}", "state=PUBLISHED"),
+    (Dispatch, lambda _: _THEN.format("created_at"), _LATER.format("created_at")),
+    (Destination, lambda row: f"q={row.code}", "q=none"),
+    (Destination, lambda row: f"q={row.tenant}", "q=none"),
+    (Destination, lambda _: "kind__exact=webhook", "kind__exact=kafka"),
+    (Endpoint, lambda row: f"q={row.destination.code}", "q=none"),
+    (Endpoint, lambda row: f"q={row.destination.tenant}", "q=none"),
+    (Endpoint, lambda _: "destination__state__exact=ACTIVE", "destination__state__exact=PAUSED"),
     (ProviderAccount, lambda row: f"q={row.account_no}", "q=none"),
     (ProviderAccount, lambda _: "provider=stripe", "provider=other"),
     (ProviderAccount, lambda _: "live__exact=1", "live__exact=0"),
@@ -154,6 +165,9 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     Conflict: factories.ConflictFactory.create,
     Refund: factories.RefundFactory.create,
     Event: lambda: factories.DispatchFactory.create().event,
+    Destination: factories.DestinationFactory.create,
+    Dispatch: factories.DispatchFactory.create,
+    Endpoint: factories.EndpointFactory.create,
     ApiKey: factories.ApiKeyFactory.create,
     Merchant: factories.MerchantFactory.create,
     Record: factories.RecordFactory.create,
@@ -249,14 +263,14 @@ def test_the_first_page_says_what_waits(superuser: Client, rows: Rows) -> None:
     assert figures == {
         "Conflicts to decide": (1, True),  # its hour is long over
         "Payments parked": (2, False),
-        "Events waiting": (1, False),
-        "Events dead": (1, True),
+        "Dispatches waiting": (1, False),
+        "Dispatches dead": (1, True),
     }
 
 
 def test_every_figure_leads_to_as_many_rows(superuser: Client, rows: Rows) -> None:
     dead = factories.DispatchFactory.create(state="DEAD", dead_at=CREATED_AT)
-    # An event that is dead in two places is one event.
+    # An event that is dead in two places has two dispatches.
     factories.DispatchFactory.create(
         event=dead.event,
         destination=factories.DestinationFactory.create(),

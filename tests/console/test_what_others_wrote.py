@@ -52,6 +52,13 @@ def hostile_rows(db: None) -> Rows:
         event_payload={HOSTILE: HOSTILE, "long": LONG},
         event_headers={HOSTILE: HOSTILE},
         dispatch_last_error=HOSTILE,
+        destination_reason=HOSTILE,
+        destination_state="PAUSED",
+        destination_event_types=[PRINTABLE[:60]],
+        destination_url=f"https://shop.example.com/{HOSTILE}",
+        attempt_reply=HOSTILE,
+        attempt_asked_by=HOSTILE[:80],
+        attempt_asked_at=factories.CREATED_AT,
     )
 
 

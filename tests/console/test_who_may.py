@@ -1,7 +1,7 @@
 """Who may enter the console, what nobody may do there, and what a browser may run."""
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.test import Client
 
@@ -17,14 +17,7 @@ from tests.console.rooms import (
     page_of,
     pages,
 )
-
-
-def _staff(*permissions: str) -> Client:
-    user = User.objects.create_user("clerk", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
+from tests.console.staff import staff
 
 
 def test_a_stranger_is_asked_to_log_in(client: Client, rows: Rows) -> None:
@@ -37,7 +30,7 @@ def test_a_stranger_is_asked_to_log_in(client: Client, rows: Rows) -> None:
 
 
 def test_staff_without_permissions_see_nothing(rows: Rows) -> None:
-    clerk = _staff()
+    clerk = staff()
 
     assert {clerk.get(page).status_code for page in pages(rows)[1:]} == {403}
     first_page = clerk.get("/admin/")
@@ -46,7 +39,7 @@ def test_staff_without_permissions_see_nothing(rows: Rows) -> None:
 
 
 def test_staff_see_what_they_may_view_and_no_more(rows: Rows) -> None:
-    clerk = _staff("view_conflict")
+    clerk = staff("view_conflict")
 
     assert clerk.get(page_of(rows[Conflict])).status_code == 200
     assert clerk.get(page_of(rows[Delivery])).status_code == 403
@@ -77,7 +70,7 @@ def test_nobody_adds_changes_or_deletes_what_concerns_money(
 
 @pytest.mark.parametrize("permission", ["add", "change", "delete"])
 def test_no_permission_of_djangos_opens_what_is_closed(rows: Rows, permission: str) -> None:
-    clerk = _staff(f"{permission}_order", "view_order")
+    clerk = staff(f"{permission}_order", "view_order")
 
     assert clerk.post(page_of(rows[Order]), {"status": "PAID"}).status_code == 403
     assert clerk.post(deletion_of(rows[Order]), {"post": "yes"}).status_code == 403
@@ -99,7 +92,7 @@ def test_a_superuser_renames_and_stops_a_merchant_and_nothing_else(
 
 
 def test_staff_may_not_stop_a_merchant(rows: Rows) -> None:
-    clerk = _staff("change_merchant", "view_merchant")
+    clerk = staff("change_merchant", "view_merchant")
 
     assert clerk.post(page_of(rows[Merchant]), {"name": "x"}).status_code == 403
     assert Merchant.objects.get().active is True

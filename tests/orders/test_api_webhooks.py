@@ -6,13 +6,16 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from pytest_django import Settings
 
 from idempotency.models import Record
 from outbox.models import DestinationState, EndpointSecret
+from outbox.webhooks import attempts
 from outbox.webhooks.endpoints import ENDPOINTS_MAX
 from outbox.webhooks.secrets import SECRETS_MAX
+from tests import factories
 from tests.orders.client import ApiClient, pointers, problem
 from tests.outbox.webhooks.receiver import Receiver, answer, running
 from tests.outbox.webhooks.rows import drain, tell
@@ -213,3 +216,17 @@ def test_attempts_are_listed_in_pages_newest_first(merchant: Merchant, receiver:
     assert sorted(each["status"] for each in listed) == [200, 200, 200, 200, 500]
     assert merchant.get(f"{at}/attempts", before=str(uuid4())).json()["attempts"] == []
     assert problem(merchant.get(f"{at}/attempts", before="x")) == (400, "invalid-request")
+
+
+def test_a_merchant_is_told_that_an_operator_asked_and_not_who(merchant: Merchant) -> None:
+    endpoint = factories.EndpointFactory.create(tenant=merchant.merchant.code)
+    sent = factories.DispatchFactory.create(
+        destination=endpoint.destination, state="PUBLISHED", published_at=factories.CREATED_AT
+    )
+    with transaction.atomic():
+        attempts.resend(sent, by="console, anna")
+
+    at = f"{HOOKS}/{endpoint.destination.code}/deliveries/{sent.event_id}"
+    (asked,) = merchant.get(at).json()["attempts"]
+
+    assert asked["asked_by"] == "operator"

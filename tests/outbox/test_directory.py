@@ -14,10 +14,16 @@ from outbox import claims
 from outbox.destinations import directory
 from outbox.destinations.directory import ENTERED_FROM, Refused
 from outbox.events import emit
-from outbox.models import Destination, DestinationKind, DestinationState, Dispatch
+from outbox.models import Destination, DestinationKind, DestinationState, Dispatch, Endpoint
 from outbox.relay import relay_once
 from tests.concurrency.racing import race
-from tests.factories import CREATED_AT, DestinationFactory, DispatchFactory, EventFactory
+from tests.factories import (
+    CREATED_AT,
+    DestinationFactory,
+    DispatchFactory,
+    EndpointFactory,
+    EventFactory,
+)
 from tests.outbox.brokers import until
 from tests.outbox.doubles import Recorder
 
@@ -267,3 +273,30 @@ def test_the_list_says_what_waits_where() -> None:
     fields = json.loads(manage("list", "--json").splitlines()[1])
     assert (fields["code"], fields["waiting"], fields["dead"]) == ("shop", 2, 1)
     assert fields["oldest"] == CREATED_AT.isoformat()
+
+
+def test_a_state_is_left_only_if_it_is_the_one_that_was_seen() -> None:
+    stream = DestinationFactory.create(code="audit")
+    directory.disable("audit", reason="sold")
+
+    with pytest.raises(Refused, match="audit is DISABLED by now"):
+        directory.pause("audit", reason="a new disk", seen="ACTIVE")
+
+    stream.refresh_from_db()
+    assert (stream.state, stream.reason) == ("DISABLED", "sold")
+
+
+def test_to_resume_a_webhook_forgets_its_failures_and_none_that_was_removed_comes_back() -> None:
+    endpoint = EndpointFactory.create(state="PAUSED", reason="asked")
+    other = EndpointFactory.create(state="DISABLED", reason="removed")
+    at = CREATED_AT
+    Endpoint.objects.update(failures=5, failing_since=at, open_until=at)
+    Endpoint.objects.filter(pk=other.pk).update(removed_at=at)
+
+    directory.resume(endpoint.destination.code)
+    with pytest.raises(Refused, match="was removed"):
+        directory.resume(other.destination.code)
+
+    endpoint.refresh_from_db()
+    assert (endpoint.failures, endpoint.failing_since, endpoint.open_until) == (0, None, None)
+    assert Destination.objects.get(pk=other.pk).state == "DISABLED"

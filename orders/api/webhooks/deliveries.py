@@ -12,6 +12,7 @@ from orders.api.idempotent import idempotent
 from orders.api.views import ApiView, once_each, valid
 from orders.api.webhooks import deliveries_schema as schema
 from orders.api.webhooks.deliveries_serializers import (
+    ASKED_WITH_KEY,
     AttemptQuerySerializer,
     AttemptSerializer,
     DeliverySerializer,
@@ -87,4 +88,4 @@ def _delivery(request: Request, code: str, event_id: str) -> Dispatch:
 
 def _by(request: Request) -> str:
     """Who asks for an attempt: the key's beginning, which the console shows too."""
-    return f"API key {request.auth}"
+    return f"{ASKED_WITH_KEY}{request.auth}"

@@ -9,12 +9,16 @@ from orders.api.serializers import LIMIT_DEFAULT, LIMIT_MAX, StrictSerializer
 from outbox.models import Attempt, Dispatch
 from outbox.webhooks.attempts import of_dispatch
 
+#: How attempts that merchants ask for begin to say by whom.
+ASKED_WITH_KEY = "API key "
+
 
 class AttemptSerializer(serializers.ModelSerializer[Attempt]):
     """One attempt; `status` is null where no answer came, `at` until it is made."""
 
     event_id = serializers.UUIDField(source="dispatch.event_id", default=None, allow_null=True)
     event_type = serializers.CharField(source="dispatch.event.type", default="webhook.test")
+    asked_by = serializers.SerializerMethodField()
 
     class Meta:
         model = Attempt
@@ -23,6 +27,11 @@ class AttemptSerializer(serializers.ModelSerializer[Attempt]):
             *("status", "reply", "error"),
         )
         read_only_fields = fields
+
+    def get_asked_by(self, attempt: Attempt) -> str:
+        """The merchant's own key by its name; of our people only that it was one of them."""
+        ours = attempt.asked_by and not attempt.asked_by.startswith(ASKED_WITH_KEY)
+        return "operator" if ours else attempt.asked_by
 
 
 class AttemptPageSerializer(serializers.Serializer[Any]):

@@ -1,6 +1,7 @@
 """`manage.py destinations`: see, add and rest the places that events go to."""
 
 import argparse
+import getpass
 import json
 from datetime import datetime
 from typing import Any
@@ -75,11 +76,11 @@ class Command(BaseCommand):
             case "fill":
                 directory.fill(code, since=options["since"])
             case "pause":
-                directory.pause(code, reason=options["reason"])
+                directory.pause(code, reason=options["reason"], by=_by())
             case "disable":
-                directory.disable(code, reason=options["reason"])
+                directory.disable(code, reason=options["reason"], by=_by())
             case "resume":
-                directory.resume(code)
+                directory.resume(code, by=_by())
             case _:
                 self._list(as_json=options["json"])
                 return
@@ -134,3 +135,7 @@ def _moment(text: str) -> datetime:
     if moment.tzinfo is None:
         raise argparse.ArgumentTypeError("needs a time zone: 2026-03-01T00:00:00Z")
     return moment
+
+
+def _by() -> str:
+    return f"manage.py, {getpass.getuser()}"

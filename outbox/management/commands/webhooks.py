@@ -82,17 +82,17 @@ class Command(BaseCommand):
 
     def _add(self, *, tenant: str, url: str, types: list[str], **_: Any) -> None:
         added = endpoints.add(tenant=tenant, url=url, event_types=types)
-        self._show_secret(added, secrets.rotate(added))
+        self._show_secret(added, secrets.rotate(added, by=_by()))
 
     def _change(self, *, code: str, url: str | None, types: list[str] | None, **_: Any) -> None:
         endpoints.change(_found(code), url=url, event_types=types)
 
     def _rotate(self, *, code: str, overlap_hours: timedelta, **_: Any) -> None:
         endpoint = _found(code)
-        self._show_secret(endpoint, secrets.rotate(endpoint, overlap=overlap_hours))
+        self._show_secret(endpoint, secrets.rotate(endpoint, overlap=overlap_hours, by=_by()))
 
     def _retire(self, *, code: str, secret: int, **_: Any) -> None:
-        secrets.retire(_found(code), secret)
+        secrets.retire(_found(code), secret, by=_by())
 
     def _remove(self, *, code: str, **_: Any) -> None:
         endpoints.remove(_found(code))

@@ -1,0 +1,94 @@
+"""What people can do on a page: a link to a page that says what will happen, and its button.
+
+Nothing is done by a GET. What a page was shown of comes back with its form, so that a page that
+is out of date, or a button that is clicked twice, does nothing that nobody meant.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from django import forms
+from django.contrib import admin, messages
+from django.db import OperationalError
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from unfold.widgets import INPUT_CLASSES
+
+from audit import chain
+from config.console import who
+
+BUSY: Final = "The database is busy, and nothing was changed. Try again."
+#: For fields of forms, in the look of the others.
+LOOK: Final = {"class": " ".join(INPUT_CLASSES)}
+
+
+class Deed(NamedTuple):
+    """A link to the page where something can be done; `grave` if it is not easily undone."""
+
+    name: str
+    link: str
+    grave: bool = False
+
+
+class Refused(Exception):
+    """Nothing was done; the message says why, in words for the person who asked."""
+
+
+class Asked(NamedTuple):
+    """A page that asks whether to do it: what will happen, and with which words."""
+
+    title: str
+    says: Sequence[str]
+    button: str
+    back: str
+    form: forms.Form | None = None
+    #: What this page was shown of, to be compared when it comes back.
+    seen: Mapping[str, Any] = {}
+    grave: bool = False
+    table: str = ""
+
+
+def ask(request: HttpRequest, model: type[Model], asked: Asked, row: Any = None) -> HttpResponse:
+    """The page with its button; `row` is what it is about."""
+    meta = model._meta  # noqa: SLF001 - Django's documented way to a model's names
+    context = admin.site.each_context(request) | {
+        "title": asked.title,
+        "opts": meta,
+        "original": row,
+        "asked": asked,
+    }
+    request.current_app = admin.site.name  # as Django's own pages do
+    return TemplateResponse(request, "console/asked.html", context)
+
+
+def keep(
+    request: HttpRequest,
+    action: str,
+    about: str,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    why: str = "",
+) -> None:
+    """Enter it in the audit, in the transaction that does it and as its last statement."""
+    chain.record(
+        by=who.actor(request.user, request),
+        action=action,
+        object_type=action.partition(".")[0],
+        object_id=about,
+        before=before,
+        after=after,
+        why=why,
+    )
+
+
+def done(request: HttpRequest, deed: Callable[[], str], back: str) -> HttpResponse:
+    """Do it, and go back with a word on what became of it."""
+    try:
+        messages.success(request, deed())
+    except Refused as refusal:
+        messages.warning(request, f"Nothing was changed: {refusal}.")
+    except OperationalError:
+        messages.error(request, BUSY)
+    return HttpResponseRedirect(back)

@@ -1,0 +1,129 @@
+"""Put what is dead back in line: the page that says how many and to where, and the doing."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import BadRequest
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from config.console import cells, deeds, rights
+from config.console.deeds import Asked
+from outbox.models import Dispatch
+from outbox.redrive import redrive
+
+#: How many at once: the request stays short, and a person can still mean each of them.
+REDRIVEN_MAX: Final = 500
+#: How many redrive ids the answer names; the pages of the dispatches have them all.
+_NAMED_MAX: Final = 5
+_ID_DIGITS_MAX: Final = 18
+
+
+def view(request: HttpRequest) -> HttpResponse:
+    """Ask about those that are dead now, or redrive those that were asked about.
+
+    Raises PermissionDenied, BadRequest.
+    """
+    rights.require(request, rights.OPERATE)
+    if request.method == "POST":
+        ids = _ids(request.POST.get("ids", ""))
+        back = _list() if len(ids) != 1 else f"{_list()}{ids[0]}/change/"
+        return deeds.done(request, lambda: _redrive(request, ids), back)
+    dead = list(_chosen(request)[: REDRIVEN_MAX + 1])
+    if not dead:
+        messages.warning(request, "Nothing of that is dead now.")
+        return HttpResponseRedirect(_list())
+    return deeds.ask(request, Dispatch, _asked(dead))
+
+
+def to_page(dispatches: QuerySet[Dispatch]) -> HttpResponse:
+    """Where those of them that are dead can be redriven."""
+    dead = dispatches.filter(dead_at__isnull=False).order_by("dead_at", "pk")
+    ids = ",".join(str(pk) for pk in dead.values_list("pk", flat=True)[:REDRIVEN_MAX])
+    return HttpResponseRedirect(f"{reverse('admin:outbox_dispatch_redrive')}?ids={ids}")
+
+
+def _chosen(request: HttpRequest) -> QuerySet[Dispatch]:
+    """The dead that the address names: some, or all of one destination."""
+    dead = Dispatch.objects.filter(dead_at__isnull=False)
+    if "destination" in request.GET:
+        dead = dead.filter(destination__in=_ids(request.GET["destination"]))
+    else:
+        dead = dead.filter(pk__in=_ids(request.GET.get("ids", "")))
+    found = dead.select_related("destination", "event").order_by("dead_at", "pk")
+    return found.defer("event__payload", "event__headers")
+
+
+def _asked(dead: list[Dispatch]) -> Asked:
+    shown = dead[:REDRIVEN_MAX]
+    numbers = Counter(row.destination.code for row in shown)
+    where = ", ".join(f"{number} to {code}" for code, number in sorted(numbers.items()))
+    says = [f"Back in line, with all their attempts: {where}."]
+    if len(dead) > REDRIVEN_MAX:
+        says.append(f"There are more: these are the {REDRIVEN_MAX} that died first.")
+    says.append("What waits behind them goes out after them. Mend what killed them first.")
+    return Asked(
+        title=f"Redrive {len(shown)} dead",
+        says=says,
+        button=f"Redrive {len(shown)}",
+        back=_list(),
+        seen={"ids": ",".join(str(row.pk) for row in shown)},
+        table=cells.table(
+            ("Event", "About", "Destination", "Died", "Attempts", "Last error"),
+            [
+                (
+                    cells.link(row, row.event.type),
+                    cells.short(f"{row.aggregate_id}#{row.seq}"),
+                    row.destination.code,
+                    cells.moment(row.dead_at),
+                    row.attempts,
+                    cells.words(row.last_error),
+                )
+                for row in shown[:20]
+            ],
+            more="" if len(shown) <= 20 else f"And {len(shown) - 20} more.",  # noqa: PLR2004
+        ),
+    )
+
+
+@transaction.atomic
+def _redrive(request: HttpRequest, ids: list[int]) -> str:
+    """Those that are still dead; what died after the page was shown is not among them."""
+    where: dict[str, list[UUID]] = defaultdict(list)
+    rows = Dispatch.objects.filter(pk__in=ids, dead_at__isnull=False)
+    for event, code in rows.values_list("event_id", "destination__code"):
+        where[code].append(event)
+    redriven: dict[tuple[UUID, str], UUID] = {}
+    for code, events in sorted(where.items()):
+        redriven |= redrive(events, destination=code, by=rights.by(request))
+    if not redriven:
+        raise deeds.Refused("none of them is dead any more")
+    told = sorted((str(event), code, str(attempt)) for (event, code), attempt in redriven.items())
+    about = told[0][0] if len(told) == 1 else "many"
+    deeds.keep(request, "event.redriven", about, after={"redriven": told})
+    return _told(redriven.items(), asked=len(ids))
+
+
+def _told(redriven: Iterable[tuple[tuple[UUID, str], UUID]], *, asked: int) -> str:
+    named = [f"{event} to {code}: {attempt}" for (event, code), attempt in redriven]
+    of = "" if len(named) == asked else f" of {asked}; the others were not dead any more"
+    more = f"; and {len(named) - _NAMED_MAX} more" if len(named) > _NAMED_MAX else ""
+    return f"Back in line: {len(named)}{of}. Redrive ids: {'; '.join(named[:_NAMED_MAX])}{more}."
+
+
+def _ids(written: str) -> list[int]:
+    parts = [part for part in written.split(",") if part]
+    if len(parts) > REDRIVEN_MAX or not all(
+        part.isascii() and part.isdigit() and len(part) <= _ID_DIGITS_MAX for part in parts
+    ):
+        raise BadRequest
+    return [int(part) for part in parts]
+
+
+def _list() -> str:
+    return reverse("admin:outbox_dispatch_changelist")

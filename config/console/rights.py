@@ -1,0 +1,22 @@
+"""What somebody needs to be allowed for more than looking, and how the log names him."""
+
+from typing import Final
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+
+#: Let destinations rest and work again, and send events and tests again.
+OPERATE: Final = "outbox.operate_destination"
+#: Make and end the secrets that webhooks are signed with: who sees a new one can sign.
+ROTATE: Final = "outbox.rotate_endpointsecret"
+
+
+def require(request: HttpRequest, right: str) -> None:
+    """Raises PermissionDenied unless this user has the right."""
+    if not request.user.has_perm(right):
+        raise PermissionDenied
+
+
+def by(request: HttpRequest) -> str:
+    """Who asks, for the log and for attempts."""
+    return f"console, {request.user.get_username()}"

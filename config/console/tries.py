@@ -1,0 +1,61 @@
+"""Tries at merchants' endpoints: when, what came back in how long, and whose tries they were."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from django.db.models import QuerySet
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from config.console import cells, text
+from config.console.related import ROWS_MAX
+from outbox.models import Attempt
+from outbox.webhooks.due import TEST_TYPE
+
+#: What of a reply is shown before it is unfolded.
+_FIRST_LETTERS: Final = 60
+
+
+def table(rows: QuerySet[Attempt]) -> SafeString:
+    """Tries at an endpoint: those that were asked for and are not made yet, then newest first."""
+    shown: Iterable[Attempt] = (
+        rows.select_related("dispatch__event")
+        .defer("dispatch__event__payload", "dispatch__event__headers")
+        .order_by("-at", "-asked_at")[:ROWS_MAX]
+    )
+    return cells.table(
+        ("Made", "Event", "Answer", "ms", "Reply or error", "Whose try"),
+        [
+            (
+                cells.moment(row.at) if row.at else "asked for",
+                cells.link(row.dispatch, row.dispatch.event.type) if row.dispatch else TEST_TYPE,
+                _answer(row),
+                cells.NOTHING if row.milliseconds is None else row.milliseconds,
+                _folded(row.error or row.reply),
+                cells.words(row.asked_by) if row.asked_by else "the relay's",
+            )
+            for row in shown
+        ],
+    )
+
+
+def _answer(attempt: Attempt) -> SafeString | str:
+    if attempt.at is None:
+        return cells.NOTHING
+    if attempt.status is None:
+        return cells.label("NONE", {"NONE": "danger"})
+    shown = str(attempt.status)
+    taken = 200 <= attempt.status < 300  # noqa: PLR2004
+    return cells.label(shown, {shown: "success" if taken else "danger"})
+
+
+def _folded(written: str) -> SafeString | str:
+    """Text that others wrote: its first letters, and all of it when that is asked for."""
+    if len(written) <= _FIRST_LETTERS and "\n" not in written:
+        return cells.words(written)
+    first = " ".join(written[:_FIRST_LETTERS].split())
+    return format_html(
+        '<details class="c-folded"><summary>{} ..</summary><pre class="c-block">{}</pre></details>',
+        text.visible(first),
+        text.visible(written),
+    )
