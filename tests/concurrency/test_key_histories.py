@@ -16,7 +16,7 @@ from tests.concurrency.tally import tally
 from tests.orders.client import ApiClient
 
 SEED = randbits(32)
-ROUNDS = 15
+ROUNDS = 10
 
 
 def recorded(headers: dict[str, str], key: str, order_no: str, amount_minor: int) -> Call:

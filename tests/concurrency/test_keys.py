@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 DONE = f"Executed {RESULT.body.decode()}"
 REPLAYED = f"Replay {RESULT.body.decode()}"
-ROUNDS = 10
+ROUNDS = 5
 #: By threads, and as often again by processes.
 HTTP_ROUNDS = 100
 #: A merchant has 6000 calls in a minute.

@@ -26,7 +26,7 @@ from tests.invariants import assert_books_balance
 from tests.payments.telling import callback
 
 #: How many processes are killed in all, and what the chances of all days follow from.
-KILLS = int(os.environ.get("KILLS", "500"))
+KILLS = int(os.environ.get("KILLS", "250"))
 SEED = int(os.environ.get("SEED", randbits(32)))
 DAYS = max(1, KILLS // 250)
 AT_ONCE = 4

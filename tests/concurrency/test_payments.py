@@ -31,12 +31,12 @@ from tests.payments.telling import NOW, callback
 pytestmark = pytest.mark.django_db(transaction=True)
 
 #: How often each race is run by threads, and as often again by processes.
-ROUNDS = int(os.environ.get("ROUNDS", "120"))
+ROUNDS = int(os.environ.get("ROUNDS", "100"))
 #: Calls begin within this many seconds of each other: about the length of a transaction, so that
 #: each of them is first now and then.
 SPREAD = 0.004
 #: Each of these costs a deadlock and the pause after it.
-SWAPPED_ROUNDS = max(1, ROUNDS * 5 // 6)
+SWAPPED_ROUNDS = ROUNDS
 #: For races that are not run by threads and processes alike.
 ROUNDS_OF_ONE_KIND = 2 * ROUNDS * 5 // 6
 

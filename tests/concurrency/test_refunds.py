@@ -35,7 +35,7 @@ from tests.payments.telling import NOW
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SEED = int(os.environ.get("SEED", randbits(32)))
-ROUNDS: Final = 200
+ROUNDS: Final = 100
 
 
 @pytest.fixture

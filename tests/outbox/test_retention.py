@@ -143,7 +143,7 @@ def test_a_batch_walks_indexes_only_however_many_rows_there_are() -> None:
             assert tables_scanned() == set()
         finally:
             cursor.execute("RESET session_replication_role")
-            cursor.execute("TRUNCATE outbox_dispatch, outbox_event")
+            cursor.execute("TRUNCATE outbox_dispatch, outbox_event CASCADE")
             cursor.execute("ANALYZE outbox_event, outbox_dispatch")
 
 
