@@ -22,7 +22,7 @@ from config.embedded.ports import free_port
 from config.up import claim, programs
 from tests.processes import ROOT
 
-_SOURCES = ("config", "idempotency", "orders", "outbox", "payments", "manage.py")
+_SOURCES = ("audit", "config", "idempotency", "orders", "outbox", "payments", "manage.py")
 _WAIT_SECONDS = 150
 
 # Each run starts ten processes; on a busy machine that takes its time.

@@ -30,7 +30,9 @@ def form_sender(request: pytest.FixtureRequest) -> Sender:
 
 def test_the_genuine_request_is_authentic_and_paid(sender: Sender) -> None:
     request = sender.genuine()
-    assert sender.authenticate(request) == Verified(sender.account.keys[0].key_id)
+    verdict = sender.authenticate(request)
+    assert isinstance(verdict, Verified)
+    assert verdict.key_id == sender.account.keys[0].key_id
     (reading,) = sender.provider.read(request, sender.account)
     assert isinstance(reading, Callback)
     assert (reading.kind, reading.order_no, str(reading.money)) == ("PAID", "O-1", "10.99 CNY")

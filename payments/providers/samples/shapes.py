@@ -37,6 +37,8 @@ def _shopify(resource: Document) -> Document:
     match topic:
         case "orders":
             resource |= {"financial_status": state, "name": f"#{resource['name']}"}
+            # What was paid is not said: the adapter reads it off the price.
+            resource["current_total_price"] = resource.pop("amount_paid")
         case "order_transactions":
             resource["kind"] = state
             resource.setdefault("order_id", resource["id"])

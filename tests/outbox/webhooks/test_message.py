@@ -80,7 +80,7 @@ def test_the_attributes_of_the_event_travel_as_headers() -> None:
     assert headers["webhook-id"] == headers["ce-id"] == str(sent.id)
     assert headers["webhook-timestamp"] == "1700000000"
     assert headers["ce-subject"] == "order/acme/A-1"
-    assert headers["ce-sequence"] == "3"
+    assert headers["ce-sequence"] == "0000000003"
     assert headers["ce-specversion"] == "1.0"
     assert headers["traceparent"] == sent.traceparent
     assert headers["content-type"] == "application/json"

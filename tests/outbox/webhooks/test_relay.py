@@ -10,7 +10,14 @@ from pytest_django import Settings
 from config.event_schemas import EVENT_TYPES
 from outbox import claims
 from outbox.destinations import directory
-from outbox.models import Attempt, DestinationState, Dispatch, DispatchState, EndpointSecret
+from outbox.models import (
+    Attempt,
+    Destination,
+    DestinationState,
+    Dispatch,
+    DispatchState,
+    EndpointSecret,
+)
 from outbox.redrive import redrive
 from outbox.relay import InTransaction
 from outbox.webhooks import breaker, due, endpoints, housekeeping, secrets
@@ -411,7 +418,10 @@ def test_a_removed_endpoint_that_somebody_resumes_is_sent_nothing(receiver: Rece
     tell()
     with transaction.atomic():
         endpoints.remove(shop)
-    directory.resume(shop.code)
+    with pytest.raises(directory.Refused, match="was removed"):
+        directory.resume(shop.code)
+    # Not even by hand.
+    Destination.objects.filter(code=shop.code).update(state=DestinationState.ACTIVE, reason="")
     assert drain() == {}
     assert receiver.received == []
 
