@@ -23,7 +23,11 @@ _PARAMETER: Final = re.compile(r"(?P<name>\$\d+) = (?P<value>NULL|'(?:[^']|'')*'
 _LITERAL: Final = re.compile(r"(?P<text>'(?:[^']|'')*')(?P<cast>::)?")
 # psycopg writes UUIDs without hyphens, the server's log with them.
 _UUID: Final = re.compile(r"'[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}'(?:::uuid)?")
-_SUBSTITUTED_BY_CHANCE: Final = re.compile(r":[A-Za-z_]\w*")
+# pgbench puts in what it knows; what it does not know it takes for a parameter, if it prepares.
+_SUBSTITUTED_BY_CHANCE: Final = re.compile(
+    r":(?:n|i|first|clients|client_id|scale|random_seed|default_seed|order_\w+|txn_\w+)\b"
+)
+_LOOKS_LIKE_A_VARIABLE: Final = re.compile(r":(?=[A-Za-z_])")
 #: Whose row's id is needed by later statements, and under which name pgbench keeps it.
 _KEPT: Final = (("FROM orders_order", "order_"), ("INTO payments_providertransaction", "txn_"))
 
@@ -110,9 +114,10 @@ def _with_variable(text: str, number: str, *, parameters: bool) -> str:
 
 def _concatenated(literal: re.Match[str], number: str) -> str:
     text, cast = literal["text"], literal["cast"] or ""
-    if number not in text:
+    if number not in text and not _LOOKS_LIKE_A_VARIABLE.search(text):
         return literal[0]
-    parts = " || :i || ".join(f"'{part}'" for part in text[1:-1].split(number))
+    pieces = [_LOOKS_LIKE_A_VARIABLE.sub(":' || '", part) for part in text[1:-1].split(number)]
+    parts = " || :i || ".join(f"'{piece}'" for piece in pieces)
     # The column would turn a literal into an array, but not the sum of several.
     is_bare_array = text.startswith("'{") and not cast
     return f"({parts}){'::varchar[]' if is_bare_array else cast}"

@@ -87,7 +87,7 @@ def test_a_connection_s_first_callback_is_not_taken() -> None:
 
 
 def test_a_literal_that_pgbench_would_change_is_refused() -> None:
-    log = SIMPLE.replace("it''s 1", "it :is not")
+    log = SIMPLE.replace("it''s 1", "it is :i")
     with pytest.raises(NotDerivable, match="would take a part of this for a variable"):
         _script(log)
 
@@ -95,3 +95,14 @@ def test_a_literal_that_pgbench_would_change_is_refused() -> None:
 def test_a_callback_that_no_longer_looks_an_order_up_is_refused() -> None:
     with pytest.raises(NotDerivable, match="the order's lookup"):
         _script(SIMPLE.replace("orders_order", "orders_moved"))
+
+
+def test_a_name_with_colons_is_no_variable_of_pgbench() -> None:
+    log = SIMPLE.replace('"t": "2026', '"s": "urn:paidonce:1", "t": "2026')
+    whole = "INSERT INTO outbox_event VALUES (gen_random_uuid(), "
+    rest = '"t": "2026-01-01T10:20:30Z"}'
+    assert f"""{whole}'{{"n": "B:i", "s": "urn:paidonce:1", {rest}'::jsonb);""" in _script(log)
+    prepared = (
+        f"""{whole}('{{"n": "B' || :i || '", "s": "urn:' || 'paidonce:1", {rest}')::jsonb);"""
+    )
+    assert prepared in _script(log, parameters=True)
