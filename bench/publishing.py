@@ -60,7 +60,7 @@ def backlog(*, seconds_max: float) -> Drained:
 def forget_backlog() -> None:
     """Leave the outbox empty, as it is at rest."""
     with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE outbox_dispatch, outbox_event")
+        cursor.execute("TRUNCATE outbox_dispatch, outbox_event CASCADE")
 
 
 def latencies_at_rest(orders: Orders, stripe: PretendStripe) -> list[float]:
