@@ -80,14 +80,22 @@ def known(fact: Fact, *, account_id: int) -> ProviderTransaction:
     return row
 
 
+def earlier_failure(account_id: int, txn_no: str) -> datetime | None:
+    """When a failure under this number was told first, if it was before the ledger had a row.
+
+    It stated no money, and its delivery keeps no time either.
+    """
+    told = Delivery.objects.filter(account_id=account_id, txn_no=txn_no)
+    told = told.filter(kind=Kind.REFUND_FAILED, outcome=Outcome.RECORDED, reason="")
+    return told.order_by("received_at").values_list("received_at", flat=True).first()
+
+
 def hear_earlier_failure(row: ProviderTransaction) -> bool:
     """Note a failure that was told before the ledger had a row for it; whether there was one.
 
-    It stated no money, and its delivery keeps no time either: it counts as told without one.
+    It counts as told without a time.
     """
-    told = Delivery.objects.filter(account_id=row.account_id, txn_no=row.txn_no)
-    told = told.filter(kind=Kind.REFUND_FAILED, outcome=Outcome.RECORDED, reason="")
-    first = told.order_by("received_at").values_list("received_at", flat=True).first()
+    first = earlier_failure(row.account_id, row.txn_no)
     if first is None:
         return False
     rows.hear_failure(row, None, told_at=first)

@@ -16,7 +16,7 @@ from payments.models import (
     RefundStatus,
     TransactionKind,
 )
-from payments.refunds import booking, events, lifecycle, questions, rows
+from payments.refunds import booking, events, facts, lifecycle, questions, rows
 from payments.refunds.rows import Fact
 
 #: Said with every question about a refund.
@@ -25,11 +25,7 @@ _RESOLUTION_LENGTH_MAX: Final = 60
 
 
 class OtherMoney(Exception):
-    """The ledger has another fact under the number that the provider gave this refund."""
-
-    def __init__(self, row: ProviderTransaction) -> None:
-        super().__init__(f"transaction {row.pk} is not this refund")
-        self.row = row
+    """Under the number that the provider gave this refund, something else is known."""
 
 
 def succeed(
@@ -54,6 +50,8 @@ def succeed(
         occurred_at=at,
         occurred_at_is_stated=occurred_at is not None,
     )
+    if facts.earlier_failure(payment.account_id, fact.txn_no) is not None:
+        raise OtherMoney(f"the provider has told that {fact.txn_no} failed")
     row_id = rows.insert(
         fact,
         account_id=payment.account_id,
@@ -106,7 +104,7 @@ def _told_before(refund: Refund, payment: ProviderTransaction, fact: Fact) -> tu
     """A callback told it before we knew its number: then it was taken for somebody else's."""
     row = rows.find_locked(payment.account_id, TransactionKind.REFUND, fact.txn_no)
     if row is None or not is_of(payment, row, refund.money):
-        raise OtherMoney(row or payment)
+        raise OtherMoney(f"transaction {(row or payment).pk} is not this refund")
     if fact.occurred_at_is_stated:
         rows.hear_success(row, fact.occurred_at)
     rows.set_(row, disposition=Disposition.APPLIED, reverses_id=payment.pk)

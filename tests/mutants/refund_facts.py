@@ -23,6 +23,13 @@ MUTANTS: Final = (
         *(NEWS, "-k", "states_no_money"),
     ),
     mutant(
+        "refunds: a failure without an amount is forgotten by the answer",
+        "payments/refunds/settling.py",
+        "    if facts.earlier_failure(payment.account_id, fact.txn_no) is not None:",
+        "    if False:",
+        *(NEWS, "-k", "before_the_answer or before_a_callback"),
+    ),
+    mutant(
         "refunds: the failure is always the last word",
         "payments/refunds/rows.py",
         "    return row.failed_at >= row.occurred_at",

@@ -12,6 +12,7 @@ from payments.refunds import sweep
 from payments.refunds.carry_out import carry_out
 from tests.concurrency.deeds import place
 from tests.factories import ProviderAccountFactory
+from tests.invariants import assert_books_balance
 from tests.payments.refunds.asking import ask, paid_order, reasons, room_of
 from tests.payments.refunds.provider_double import ProviderDouble
 from tests.payments.refunds.test_told import (
@@ -332,6 +333,34 @@ def test_a_refund_of_ours_with_the_longest_number_may_have_been_told_before(
 
     assert carry_out(ProviderDouble(), now=NOW) == {"SUCCEEDED": 1}
     assert Conflict.objects.get().resolution == f"it is refund {number}"[:60]
+
+
+@pytest.mark.parametrize("money", [3_000, None])
+def test_a_failure_told_before_the_answer_that_it_succeeded_is_asked_about(
+    account: ProviderAccount, money: int | None
+) -> None:
+    told = failed("re_R-1", money, occurred_at=None)
+    ask(account, "R-1", 3_000)
+    outcomes(account, told)
+
+    carry_out(ProviderDouble(), now=NOW)
+
+    assert_books_balance()
+    assert Refund.objects.get().status == "PROCESSING"
+    assert room_of() == (3_000, 0, 0)
+    assert reasons() == ["REFUND_IN_DOUBT"]
+
+
+@pytest.mark.parametrize("money", [3_000, None])
+def test_and_also_before_a_callback_that_says_it_of_our_refund(
+    account: ProviderAccount, money: int | None
+) -> None:
+    ask(account, "R-1", 3_000)
+    told = [failed("re_R-1", money), refunded("re_R-1", 3_000, refund_no="R-1")]
+
+    assert outcomes(account, *told)[1] == "CONFLICT AMOUNT_MISMATCH"
+
+    assert room_of() == (3_000, 0, 0)
 
 
 # --- Totals after a refund has failed ---
