@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from orders.api import problem_types
-from orders.api.schema import (
+from orders.api.schema_parts import (
     RUNNING,
     WITH_BODY,
     WITH_KEY,

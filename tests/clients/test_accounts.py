@@ -8,9 +8,10 @@ from orders.money import Money
 from payments.accounts import find_endpoint
 from payments.clients.choice import choose
 from payments.clients.port import Answer
+from payments.key_changes import add_key
 from payments.key_report import report
 from payments.models import AccountKey
-from payments.opening import add_key, open_account
+from payments.opening import open_account
 from payments.providers.port import Key, Misconfigured
 from tests.clients.cases import NOW, PATIENCE, Case
 from tests.clients.servers.base import FakeApi

@@ -8,9 +8,9 @@ from django.core.management import call_command
 
 from payments import key_use
 from payments.accounts import Endpoint, find_endpoint
+from payments.key_changes import add_key
 from payments.key_report import report
 from payments.models import AccountKey, Conflict, ProviderAccount, UnknownKeySighting
-from payments.opening import add_key
 from payments.providers.port import Key
 from tests.factories import AccountKeyFactory, ProviderAccountFactory
 from tests.payments.telling import NOW

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from orders.api import problem_types
-from orders.api.schema import RUNNING, WITH_KEY, example, key_parameters, responses
+from orders.api.schema_parts import RUNNING, WITH_KEY, example, key_parameters, responses
 from orders.api.webhooks.deliveries_serializers import (
     AttemptPageSerializer,
     AttemptQuerySerializer,

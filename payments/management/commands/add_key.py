@@ -14,9 +14,9 @@ from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from payments.key_changes import add_key, retire_key
 from payments.management.key_arguments import add_material_arguments, one_key
 from payments.models import ProviderAccount
-from payments.opening import add_key, retire_key
 from payments.providers.hmac_verify import KEY_PURPOSE
 from payments.providers.port import Misconfigured
 from payments.vault import Undecryptable
