@@ -16,11 +16,11 @@ BATCH: Final = 1000
 
 _FORGET_SQL: Final = """
     DELETE FROM idempotency_record
-     WHERE id IN (SELECT id FROM idempotency_record
-                   WHERE finished_at < clock_timestamp() - %(horizon)s
-                   ORDER BY finished_at
-                   LIMIT %(batch)s
-                     FOR NO KEY UPDATE SKIP LOCKED)
+     WHERE id = ANY(ARRAY(SELECT id FROM idempotency_record
+                           WHERE finished_at < clock_timestamp() - %(horizon)s
+                           ORDER BY finished_at
+                           LIMIT %(batch)s
+                             FOR NO KEY UPDATE SKIP LOCKED))
        AND status IN ('SUCCEEDED', 'FAILED_FINAL')
 """
 

@@ -15,13 +15,14 @@ HORIZON_MIN: Final = timedelta(days=14)
 BATCH: Final = 5000
 
 _FORGET_SQL: Final = """
-    DELETE FROM outbox_consumedevent
-     WHERE (consumer_group, event_id) IN (
+      WITH old AS MATERIALIZED (
                SELECT consumer_group, event_id FROM outbox_consumedevent
                 WHERE consumed_at < clock_timestamp() - %(horizon)s
                 ORDER BY consumed_at
                 LIMIT %(batch)s
                   FOR NO KEY UPDATE SKIP LOCKED)
+    DELETE FROM outbox_consumedevent
+     WHERE (consumer_group, event_id) IN (SELECT consumer_group, event_id FROM old)
 """
 
 

@@ -26,11 +26,11 @@ _ACCOUNTS_SQL: Final = """
 """
 _HAND_OVER_SQL: Final = """
     UPDATE payments_confirmation SET status = 'UNANSWERED'
-     WHERE id IN (SELECT id FROM payments_confirmation
-                   WHERE account_id = %(account)s AND status = ANY(%(from)s)
-                     AND waiting_since <= %(before)s
-                ORDER BY waiting_since LIMIT %(limit)s
-                     FOR NO KEY UPDATE SKIP LOCKED)
+     WHERE id = ANY(ARRAY(SELECT id FROM payments_confirmation
+                           WHERE account_id = %(account)s AND status = ANY(%(from)s)
+                             AND waiting_since <= %(before)s
+                        ORDER BY waiting_since LIMIT %(limit)s
+                             FOR NO KEY UPDATE SKIP LOCKED))
  RETURNING txn_no, order_no, waiting_since, why
 """
 

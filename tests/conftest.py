@@ -1,24 +1,27 @@
 """What tests may ask for beyond the database: brokers, and the service as real processes."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
 
-from tests import network_guard, processes, servers, told
+from tests import cleaning, network_guard, processes, servers, told
 from tests.private_service import PrivateService
 from tests.private_service import private_service as run_private_service
 from tests.server_control import ServerControl, private_rabbitmq_node, private_valkey_server
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """The audit refuses TRUNCATE, which is how tests are cleaned up; `tests/audit` turns it on."""
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE audit_auditentry DISABLE TRIGGER audit_no_truncate")
+    with ExitStack() as stack:
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE audit_auditentry DISABLE TRIGGER audit_no_truncate")
+            stack.enter_context(cleaning.only_what_was_left())
+        yield
 
 
 @pytest.fixture(autouse=True)

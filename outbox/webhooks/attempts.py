@@ -37,7 +37,7 @@ CLAIM_SQL: Final = """
         ORDER BY asked.destination_id, asked.asked_at
     )
     UPDATE outbox_attempt SET lease_until = clock_timestamp() + %(lease)s
-    WHERE id IN (
+    WHERE id = ANY(ARRAY(
         SELECT asked.id
         FROM outbox_attempt AS asked
         JOIN first ON first.id = asked.id
@@ -45,7 +45,7 @@ CLAIM_SQL: Final = """
           AND (asked.lease_until IS NULL OR asked.lease_until <= clock_timestamp())
         ORDER BY asked.asked_at
         LIMIT %(batch)s
-        FOR NO KEY UPDATE OF asked SKIP LOCKED)
+        FOR NO KEY UPDATE OF asked SKIP LOCKED))
     RETURNING id
 """
 

@@ -11,18 +11,18 @@ BATCH: Final = 1000
 TESTS_KEPT: Final = timedelta(days=30)
 
 WAITING_SQL: Final = """
-    DELETE FROM outbox_dispatch WHERE id IN (
+    DELETE FROM outbox_dispatch WHERE id = ANY(ARRAY(
         SELECT dispatch.id
         FROM outbox_endpoint AS endpoint
         JOIN outbox_dispatch AS dispatch ON dispatch.destination_id = endpoint.destination_id
         WHERE endpoint.removed_at IS NOT NULL AND dispatch.published_at IS NULL
-        LIMIT %(batch)s FOR NO KEY UPDATE OF dispatch SKIP LOCKED)
+        LIMIT %(batch)s FOR NO KEY UPDATE OF dispatch SKIP LOCKED))
 """
 TESTS_SQL: Final = """
-    DELETE FROM outbox_attempt WHERE id IN (
+    DELETE FROM outbox_attempt WHERE id = ANY(ARRAY(
         SELECT id FROM outbox_attempt
         WHERE dispatch_id IS NULL AND at < clock_timestamp() - %(kept)s
-        LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED)
+        LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED))
 """
 SECRETS_SQL: Final = """
     DELETE FROM outbox_endpointsecret AS secret

@@ -34,6 +34,9 @@ FORBIDDEN = {
     "FOR UPDATE waits for the foreign keys of others, FOR NO KEY UPDATE does not": (
         r"FOR UPDATE|select_for_update\((?![^)]*no_key=True)"
     ),
+    "a join may run it once for each row, and each time it takes as many more as its limit": (
+        r"IN \(\s*SELECT[^\"]*LIMIT[^\"]*SKIP LOCKED"
+    ),
     "what was told to the world is never deleted": r"DELETE FROM|\.delete\(\)",
 }
 
