@@ -5,14 +5,23 @@ from typing import Any, Final
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
 
 
 def _stylesheet(_request: HttpRequest) -> str:
     return static("console/console.css")
 
 
+def _script(_request: HttpRequest) -> str:
+    return static("console/console.js")
+
+
 def _favicon(_request: HttpRequest) -> str:
     return static("console/favicon.svg")
+
+
+def _no_colours(_request: HttpRequest) -> dict[str, Any]:
+    return {}
 
 
 def _item(title: str, icon: str, model: str, **more: str) -> dict[str, Any]:
@@ -100,23 +109,21 @@ UNFOLD: Final[dict[str, Any]] = {
     "SHOW_BACK_BUTTON": True,
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
-    "BORDER_RADIUS": "6px",
     "DASHBOARD_CALLBACK": "config.console.overview.overview",
     "STYLES": [_stylesheet],
-    "COLORS": {
-        "primary": {
-            "50": "oklch(97.7% .013 236.62)",
-            "100": "oklch(95.1% .026 236.824)",
-            "200": "oklch(90.1% .058 230.902)",
-            "300": "oklch(82.8% .111 230.318)",
-            "400": "oklch(74.6% .16 232.661)",
-            "500": "oklch(68.5% .169 237.323)",
-            "600": "oklch(58.8% .158 241.966)",
-            "700": "oklch(50% .134 242.749)",
-            "800": "oklch(44.3% .11 240.79)",
-            "900": "oklch(39.1% .09 240.876)",
-            "950": "oklch(29.3% .066 243.157)",
-        }
+    "SCRIPTS": [_script],
+    # In console.css instead: the theme would write them into each page, where no style may stand.
+    "COLORS": _no_colours,
+    "LOGIN": {"form": "config.access.forms.LoginForm"},
+    "SHOW_LANGUAGES": True,
+    "LANGUAGES": {"action": reverse_lazy("access:language")},
+    "ENVIRONMENT": "config.access.preferences.shown_time_zone",
+    "ACCOUNT": {
+        "navigation": [
+            {"title": _("Language and time zone"), "link": reverse_lazy("access:preferences")},
+            {"title": _("Second factor"), "link": reverse_lazy("access:mine")},
+            {"title": _("Change password"), "link": reverse_lazy("admin:password_change")},
+        ]
     },
     "SIDEBAR": {"show_search": False, "navigation": NAVIGATION},
 }
