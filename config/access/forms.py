@@ -44,6 +44,7 @@ class LoginForm(_LoginForm):
         cleaned = super().clean()
         attempts.forget("account", name)
         attempts.give_back("address", place)
+        attempts.forget_old(now=now)
         return cleaned
 
 
