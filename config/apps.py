@@ -10,6 +10,7 @@ class Config(AppConfig):
 
     def ready(self) -> None:
         """Connected when all models are there."""
-        from config import audited_logins  # noqa: PLC0415 - it needs models
+        from config import audited_logins, names  # noqa: PLC0415 - the first needs models
 
         audited_logins.connect()
+        names.translate()

@@ -22,7 +22,8 @@ PUBLIC_URL = variables.address("PUBLIC_URL", "http://127.0.0.1:8000", ("https", 
 # Where `make run` has its provider simulator; empty where there is none.
 SIMULATOR_PORT = variables.number("SIMULATOR_PORT", 0)
 SIMULATOR_URL = f"http://127.0.0.1:{SIMULATOR_PORT}" if SIMULATOR_PORT else ""
-if variables.switch("TRUSTED_PROXY"):
+TRUSTED_PROXY = variables.switch("TRUSTED_PROXY")
+if TRUSTED_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     USE_X_FORWARDED_HOST = False
 SECURE_SSL_REDIRECT = variables.switch("HTTPS_ONLY")
@@ -31,16 +32,33 @@ SECURE_REDIRECT_EXEMPT = [r"^callbacks/", r"^healthz$", r"^readyz$", r"^metrics$
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_SSL_REDIRECT else 0
 # Whether the other hosts of the domain speak https only is not for this service to promise.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT
-# A working day; no script of ours reads the CSRF token, forms carry it.
-SESSION_COOKIE_AGE = 12 * 60 * 60
-CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = SECURE_SSL_REDIRECT
+# Over https no other host of the domain and no plain answer can set these (RFC 6265bis, 4.1.3.2).
+_HOST_ONLY = "__Host-" if SECURE_SSL_REDIRECT else ""
+SESSION_COOKIE_NAME = f"{_HOST_ONLY}sessionid"
+CSRF_COOKIE_NAME = f"{_HOST_ONLY}csrftoken"
+LANGUAGE_COOKIE_NAME = f"{_HOST_ONLY}language"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# No script of ours reads the CSRF token, forms carry it.
+CSRF_COOKIE_HTTPONLY = LANGUAGE_COOKIE_HTTPONLY = True
+SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
+
+# --- Who works in the console, and for how long at a stretch (config/access) ---
+CONSOLE_IDLE = timedelta(minutes=variables.number("CONSOLE_IDLE_MINUTES", 30, least=1))
+SESSION_COOKIE_AGE = variables.number("CONSOLE_SESSION_HOURS", 12, least=1) * 60 * 60
+CONSOLE_SECOND_FACTOR = variables.choice(
+    "CONSOLE_SECOND_FACTOR", "optional", ("off", "optional", "required")
+)
+# Groups whose members need one where it is required; superusers always do. None: everybody.
+CONSOLE_SECOND_FACTOR_ROLES = variables.names("CONSOLE_SECOND_FACTOR_ROLES")
+LOGIN_REDIRECT_URL = "admin:index"
 
 # --- Applications ---
 INSTALLED_APPS = [
     "config",  # first: it replaces pages of unfold and a command of Django
+    "config.access",
     "unfold",
     "unfold.contrib.filters",
     "django.contrib.admin",
@@ -71,6 +89,9 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "config.access.sessions.SessionEndMiddleware",
+    "config.access.preferences.PreferencesMiddleware",
+    "config.access.gate.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -94,6 +115,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "config" / "locale"]
 FORMAT_MODULE_PATH = ["config.formats"]
 UNFOLD = navigation.UNFOLD
 

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("payments.urls")),
     path("v1/", include("payments.api.urls")),
     path("v1/", include(order_urls(on_placed=placing.on_placed))),
+    path("admin/me/", include("config.access.urls")),
     path("admin/", admin.site.urls),
 ]
 handler400 = "config.errors.bad_request"

@@ -5,6 +5,8 @@ from datetime import datetime
 from django.contrib import admin
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.console import cells, colours, filters
 from config.console.cells import Section
@@ -37,7 +39,7 @@ class AccountScreen(ReadOnlyScreen):
     list_select_related = ("merchant",)
     list_filter = ("provider", filters.MERCHANT, "live", "active")
     search_fields = ("name", "account_no__startswith", "provider__startswith")
-    search_help_text = "Name, provider, or start of an account number"
+    search_help_text = gettext_lazy("Name, provider, or start of an account number")
     ordering = ("provider", "name")
     fieldsets = (
         (
@@ -55,31 +57,31 @@ class AccountScreen(ReadOnlyScreen):
     def sections(self, row: ProviderAccount) -> list[Section]:
         """The settings, the keys, and where its traffic is."""
         traffic = cells.table(
-            ("Rows",),
+            (_("Rows"),),
             [
-                (cells.list_of(Delivery, "Deliveries", account__id__exact=row.pk),),
-                (cells.list_of(ProviderTransaction, "Transactions", account__id__exact=row.pk),),
+                (cells.list_of(Delivery, _("Deliveries"), account__id__exact=row.pk),),
+                (cells.list_of(ProviderTransaction, _("Transactions"), account__id__exact=row.pk),),
                 (
                     cells.list_of(
-                        Confirmation, "Waiting for confirmation", account__id__exact=row.pk
+                        Confirmation, _("Waiting for confirmation"), account__id__exact=row.pk
                     ),
                 ),
             ],
         )
         return [
-            Section("Trust", _trust(row)),
-            Section("Keys", _keys(row)),
-            Section("Unknown keys that were named", _unknown_keys(row)),
-            Section("Settings", cells.json_block(row.settings)),
-            Section("Traffic", traffic),
+            Section(_("Trust"), _trust(row)),
+            Section(_("Keys"), _keys(row)),
+            Section(_("Unknown keys that were named"), _unknown_keys(row)),
+            Section(_("Settings"), cells.json_block(row.settings)),
+            Section(_("Traffic"), traffic),
         ]
 
-    @admin.display(description="account number")
+    @admin.display(description=gettext_lazy("account number"))
     def shown_account_no(self, account: ProviderAccount) -> SafeString | str:
         """The provider's own number for it."""
         return cells.mono(account.account_no)
 
-    @admin.display(description="mode")
+    @admin.display(description=gettext_lazy("mode"))
     def mode(self, account: ProviderAccount) -> SafeString | str:
         """Whether its money is real."""
         return cells.label("LIVE" if account.live else "TEST", colours.MODE)
@@ -88,7 +90,16 @@ class AccountScreen(ReadOnlyScreen):
 def _keys(account: ProviderAccount) -> SafeString:
     now = timezone.now()
     return cells.table(
-        ("Key", "Purpose", "Standing", "Last used", "Advice", "Not before", "Not after", "Created"),
+        (
+            _("Key"),
+            _("Purpose"),
+            _("Standing"),
+            _("Last used"),
+            _("Advice"),
+            _("Not before"),
+            _("Not after"),
+            _("Created"),
+        ),
         [
             (
                 cells.mono(line.key.key_id),
@@ -107,7 +118,7 @@ def _keys(account: ProviderAccount) -> SafeString:
 
 def _unknown_keys(account: ProviderAccount) -> SafeString:
     return cells.table(
-        ("Key", "Times", "First", "Last"),
+        (_("Key"), _("Times"), _("First"), _("Last")),
         [
             (
                 cells.mono(sighting.key_id),
@@ -124,17 +135,17 @@ def _trust(account: ProviderAccount) -> str:
     """How much a callback of this account proves, said plainly."""
     provider = registry.find(account.provider)
     if provider is None:
-        return "Unknown provider: no callback can be verified."
+        return _("Unknown provider: no callback can be verified.")
     confirm = provider.confirmation_by_default if account.confirm is None else account.confirm
     said = []
     if provider.facts.tier == "hint":
-        said.append("Nothing vouches for what a callback says: it is a hint.")
+        said.append(_("Nothing vouches for what a callback says: it is a hint."))
         confirm = True  # as `payments/deliveries.py` has it, whatever the account says
     if confirm:
-        said.append("Payments move nothing until the provider's API has confirmed them.")
+        said.append(_("Payments move nothing until the provider's API has confirmed them."))
     else:
-        said.append("A verified callback moves money by itself.")
-    return " ".join([*said, f"Not signed: {provider.facts.unsigned}."])
+        said.append(_("A verified callback moves money by itself."))
+    return " ".join([*said, _("Not signed: %(parts)s.") % {"parts": provider.facts.unsigned}])
 
 
 def _standing(key: AccountKey, now: datetime) -> SafeString | str:

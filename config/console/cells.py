@@ -9,9 +9,11 @@ from django.contrib.admin.utils import quote
 from django.db.models import Model
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from config.console import text
 
@@ -35,8 +37,8 @@ def label(value: str, colours: Mapping[str, str]) -> SafeString | str:
 
 
 def moment(at: datetime | None) -> str:
-    """A time as all pages write it: 2031-05-04 18:30:00 UTC."""
-    return NOTHING if at is None else str(localize(at))
+    """A time as all pages write it, in the reader's time zone: 2031-05-04 18:30:00 UTC."""
+    return NOTHING if at is None else str(localize(timezone.localtime(at)))
 
 
 def mono(value: str) -> SafeString | str:
@@ -110,4 +112,5 @@ def block(shown: str, *, note: str = "") -> SafeString:
 def json_block(value: Any) -> SafeString:
     """A JSON value, indented."""
     shown, is_cut = text.bounded(text.pretty_json(value))
-    return block(shown, note=f"The first {text.TEXT_BYTES_MAX} characters." if is_cut else "")
+    note = _("The first %(number)s characters.") % {"number": text.TEXT_BYTES_MAX}
+    return block(shown, note=note if is_cut else "")

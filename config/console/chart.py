@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
+from django.utils.translation import ngettext
 
 from config.console.related import money
 from orders.totals.queries import Day, daily_totals
@@ -86,4 +87,13 @@ def _bar(kind: str, x: float, amount: int, top: int, scale: float) -> _Bar:
 
 def _says(currency: str, day: Day) -> str:
     paid, refunded = money(day.paid_minor, currency), money(day.refunded_minor, currency)
-    return f"{day.day:%Y-%m-%d}: {paid} in {day.paid_count} payments, {refunded} refunded"
+    return ngettext(
+        "%(day)s: %(paid)s in %(number)s payment, %(refunded)s refunded",
+        "%(day)s: %(paid)s in %(number)s payments, %(refunded)s refunded",
+        day.paid_count,
+    ) % {
+        "day": f"{day.day:%Y-%m-%d}",
+        "paid": paid,
+        "number": day.paid_count,
+        "refunded": refunded,
+    }

@@ -2,6 +2,8 @@
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.console import cells, colours, filters, text
 from config.console.cells import Section
@@ -25,7 +27,7 @@ class ConfirmationScreen(ReadOnlyScreen):
     list_select_related = ("account",)
     list_filter = (filters.choices("status"), filters.PROVIDER, filters.ACCOUNT, filters.MERCHANT)
     search_fields = ("txn_no__startswith", "order_no__startswith")
-    search_help_text = "Start of a transaction or order number"
+    search_help_text = gettext_lazy("Start of a transaction or order number")
     fieldsets = (
         (
             None,
@@ -46,28 +48,30 @@ class ConfirmationScreen(ReadOnlyScreen):
     def sections(self, row: Confirmation) -> list[Section]:
         """The deliveries that claimed it."""
         told = {"account__id__exact": row.account_id, "q": row.txn_no}
-        sections = [Section("Deliveries", cells.list_of(Delivery, "All that told it", **told))]
+        sections = [
+            Section(_("Deliveries"), cells.list_of(Delivery, _("All that told it"), **told))
+        ]
         if row.evidence:
-            answer, _ = text.from_bytes(bytes(row.evidence))
-            sections.append(Section("The answer that refuted it", cells.block(answer)))
+            answer = text.from_bytes(bytes(row.evidence))[0]
+            sections.append(Section(_("The answer that refuted it"), cells.block(answer)))
         return sections
 
-    @admin.display(description="transaction")
+    @admin.display(description=gettext_lazy("transaction"))
     def shown_txn_no(self, row: Confirmation) -> SafeString | str:
         """The provider's number for it."""
         return cells.mono(row.txn_no)
 
-    @admin.display(description="status")
+    @admin.display(description=gettext_lazy("status"))
     def shown_status(self, row: Confirmation) -> SafeString | str:
         """Whether the provider has spoken."""
         return cells.label(row.status, colours.CONFIRMATION)
 
-    @admin.display(description="why")
+    @admin.display(description=gettext_lazy("why"))
     def shown_why(self, row: Confirmation) -> str:
         """What the provider answered last."""
         return cells.words(row.why)
 
-    @admin.display(description="account")
+    @admin.display(description=gettext_lazy("account"))
     def account_page(self, row: Confirmation) -> SafeString | str:
         """Where it was told."""
         return cells.link(row.account)

@@ -13,12 +13,14 @@ from django.db import OperationalError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import INPUT_CLASSES
 
 from audit import chain
 from config.console import who
 
-BUSY: Final = "The database is busy, and nothing was changed. Try again."
+BUSY: Final = _("The database is busy, and nothing was changed. Try again.")
 #: For fields of forms, in the look of the others.
 LOOK: Final = {"class": " ".join(INPUT_CLASSES)}
 
@@ -83,12 +85,17 @@ def keep(
     )
 
 
+def unchanged(refusal: Refused) -> str:
+    """What to tell somebody for whom nothing was done."""
+    return gettext("Nothing was changed: %(why)s.") % {"why": refusal}
+
+
 def done(request: HttpRequest, deed: Callable[[], str], back: str) -> HttpResponse:
     """Do it, and go back with a word on what became of it."""
     try:
         messages.success(request, deed())
     except Refused as refusal:
-        messages.warning(request, f"Nothing was changed: {refusal}.")
+        messages.warning(request, unchanged(refusal))
     except OperationalError:
         messages.error(request, BUSY)
     return HttpResponseRedirect(back)

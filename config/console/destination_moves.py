@@ -1,45 +1,57 @@
 """Let a destination rest, or work again: the page that asks, and what comes of the answer."""
 
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from django import forms
 from django.core.exceptions import BadRequest
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from config.console import cells, deeds, rights
 from config.console.deeds import Asked, Deed
 from outbox.destinations import directory
 from outbox.models import BUS, REASON_LENGTH_MAX, Destination, DestinationKind, DestinationState
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 
 class _Move(NamedTuple):
     state: DestinationState
-    name: str
-    says: str
-    done: str
+    name: "StrOrPromise"
+    title: "StrOrPromise"
+    says: "StrOrPromise"
+    done: "StrOrPromise"
     grave: bool = False
 
 
 _MOVES: Final = {
     "pause": _Move(
         DestinationState.PAUSED,
-        "Pause",
-        "Nothing leaves for {} until somebody resumes it. Its events are kept.",
-        "{} is paused.",
+        _("Pause"),
+        _("Pause %(destination)s"),
+        _("Nothing leaves for %(destination)s until somebody resumes it. Its events are kept."),
+        _("%(destination)s is paused."),
     ),
     "resume": _Move(
         DestinationState.ACTIVE,
-        "Resume",
-        "Events leave for {} again, those that were kept first.",
-        "{} works again.",
+        _("Resume"),
+        _("Resume %(destination)s"),
+        _("Events leave for %(destination)s again, those that were kept first."),
+        _("%(destination)s works again."),
     ),
     "disable": _Move(
         DestinationState.DISABLED,
-        "Disable",
-        "For {} if it is not expected to come back. Nothing leaves for it; its events are kept.",
-        "{} is disabled.",
+        _("Disable"),
+        _("Disable %(destination)s"),
+        _(
+            "For %(destination)s if it is not expected to come back. "
+            "Nothing leaves for it; its events are kept."
+        ),
+        _("%(destination)s is disabled."),
         grave=True,
     ),
 }
@@ -48,7 +60,9 @@ _MOVES: Final = {
 class ReasonForm(forms.Form):
     """Why it rests, for whoever finds it resting."""
 
-    reason = forms.CharField(max_length=REASON_LENGTH_MAX, widget=forms.TextInput(attrs=deeds.LOOK))
+    reason = forms.CharField(
+        label=_("Reason"), max_length=REASON_LENGTH_MAX, widget=forms.TextInput(attrs=deeds.LOOK)
+    )
 
 
 def links(destination: Destination) -> list[Deed]:
@@ -58,7 +72,7 @@ def links(destination: Destination) -> list[Deed]:
         return []
     return [
         Deed(
-            move.name,
+            str(move.name),
             reverse("admin:outbox_destination_move", args=[destination.pk, verb]),
             move.grave,
         )
@@ -84,10 +98,11 @@ def view(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
         if reason is not None:
             values["reason"] = reason.cleaned_data["reason"]
         return deeds.done(request, lambda: _do(request, row, verb, values), page_of(row))
+    named = {"destination": row.code}
     asked = Asked(
-        title=f"{move.name} {row.code}",
-        says=[move.says.format(row.code), f"It is {row.state} now."],
-        button=move.name,
+        title=move.title % named,
+        says=[move.says % named, gettext("It is %(state)s now.") % {"state": row.state}],
+        button=str(move.name),
         back=page_of(row),
         form=reason,
         seen={"seen": request.POST.get("seen", row.state)},
@@ -117,4 +132,4 @@ def _do(request: HttpRequest, destination: Destination, verb: str, values: dict[
         after={"state": _MOVES[verb].state.value},
         why=values.get("reason", ""),
     )
-    return _MOVES[verb].done.format(destination.code)
+    return _MOVES[verb].done % {"destination": destination.code}

@@ -7,6 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.console import cells, destination_moves, filters, outgoing, rights
 from config.console.cells import Section
@@ -40,7 +42,11 @@ def counted(number: int, destination: int, state: str) -> SafeString | str:
     """A number that leads to the dispatches that it counts."""
     if not number:
         return "0"
-    shown = f"{number:,}" if number < COUNTED_MAX else f"{COUNTED_MAX:,} or more"
+    shown = (
+        f"{number:,}"
+        if number < COUNTED_MAX
+        else _("%(number)s or more") % {"number": f"{COUNTED_MAX:,}"}
+    )
     return cells.list_of(Dispatch, shown, destination__id__exact=destination, state=state)
 
 
@@ -61,7 +67,7 @@ class DestinationScreen(ReadOnlyScreen):
     list_select_related = ("endpoint",)
     list_filter = (filters.choices("kind"), filters.choices("state"))
     search_fields = ("code__startswith", "tenant__exact")
-    search_help_text = "Start of a code, or a whole merchant's code"
+    search_help_text = gettext_lazy("Start of a code, or a whole merchant's code")
     ordering = ("code",)
     fieldsets = (
         (
@@ -104,37 +110,37 @@ class DestinationScreen(ReadOnlyScreen):
             return []
         deeds = destination_moves.links(row)
         if backlog_of(row).dead:
-            deeds.append(outgoing.redrive(f"destination={row.pk}", "Redrive its dead"))
+            deeds.append(outgoing.redrive(f"destination={row.pk}", _("Redrive its dead")))
         return deeds
 
     def sections(self, row: Destination) -> list[Section]:
         """What went there last, and how it is connected to."""
         return [
-            Section("Latest events", outgoing.newest_to(row)),
-            Section("Configuration", cells.json_block(row.config)),
+            Section(_("Latest events"), outgoing.newest_to(row)),
+            Section(_("Configuration"), cells.json_block(row.config)),
         ]
 
-    @admin.display(description="code")
+    @admin.display(description=gettext_lazy("code"))
     def code_and_kind(self, row: Destination) -> SafeString | str:
         """Its name, and what answers there."""
         return cells.two_lines(row.code, row.kind)
 
-    @admin.display(description="merchant")
+    @admin.display(description=gettext_lazy("merchant"))
     def shown_tenant(self, row: Destination) -> str:
         """Whose events it gets."""
         return row.tenant or "all"
 
-    @admin.display(description="types")
+    @admin.display(description=gettext_lazy("types"))
     def shown_types(self, row: Destination) -> str:
         """Which events it gets."""
         return outgoing.wants(row)
 
-    @admin.display(description="state")
+    @admin.display(description=gettext_lazy("state"))
     def shown_state(self, row: Destination) -> SafeString | str:
         """Whether events leave for it."""
         return outgoing.state(row)
 
-    @admin.display(description="waiting")
+    @admin.display(description=gettext_lazy("waiting"))
     def waiting_since(self, row: Destination) -> SafeString | str:
         """How many events wait for it, and since when the oldest does."""
         oldest = backlog_of(row).oldest
@@ -142,32 +148,32 @@ class DestinationScreen(ReadOnlyScreen):
             self.waiting(row), f"oldest {cells.moment(oldest)}" if oldest else ""
         )
 
-    @admin.display(description="waiting")
+    @admin.display(description=gettext_lazy("waiting"))
     def waiting(self, row: Destination) -> SafeString | str:
         """How many events wait for it."""
         return counted(backlog_of(row).waiting, row.pk, "WAITING")
 
-    @admin.display(description="oldest waiting")
+    @admin.display(description=gettext_lazy("oldest waiting"))
     def oldest(self, row: Destination) -> str:
         """Since when the oldest of them waits."""
         return cells.moment(backlog_of(row).oldest)
 
-    @admin.display(description="dead")
+    @admin.display(description=gettext_lazy("dead"))
     def dead(self, row: Destination) -> SafeString | str:
         """How many it refused for good."""
         return counted(backlog_of(row).dead, row.pk, "DEAD")
 
-    @admin.display(description="last error")
+    @admin.display(description=gettext_lazy("last error"))
     def last_error(self, row: Destination) -> SafeString | str:
         """What was wrong last, of what is not through."""
         return cells.brief(backlog_of(row).last_error)
 
-    @admin.display(description="breaker")
+    @admin.display(description=gettext_lazy("breaker"))
     def breaker(self, row: Destination) -> SafeString | str:
         """Whether a webhook's endpoint fails and rests."""
         return outgoing.rest(row)
 
-    @admin.display(description="webhook")
+    @admin.display(description=gettext_lazy("webhook"))
     def endpoint_page(self, row: Destination) -> SafeString | str:
         """The page of a webhook's endpoint, with its secrets and attempts."""
         endpoint: Endpoint | None = getattr(row, "endpoint", None)

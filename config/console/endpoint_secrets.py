@@ -9,6 +9,8 @@ from django.core.exceptions import BadRequest
 from django.db import OperationalError, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from config.console import cells, deeds, rights
@@ -27,8 +29,10 @@ class OverlapForm(forms.Form):
         min_value=0,
         max_value=secrets.OVERLAP_MAX // _HOUR,
         initial=secrets.OVERLAP // _HOUR,
-        label="Hours until the old ones retire",
-        help_text="Until then messages carry a signature of each. 0 if others know the old ones.",
+        label=gettext_lazy("Hours until the old ones retire"),
+        help_text=gettext_lazy(
+            "Until then messages carry a signature of each. 0 if others know the old ones."
+        ),
         widget=forms.NumberInput(attrs=deeds.LOOK),
     )
 
@@ -55,19 +59,19 @@ def rotate(request: HttpRequest, pk: int) -> HttpResponse:
             overlap = form.cleaned_data["hours"] * _HOUR
             secret = _rotate(request, endpoint, overlap)
         except deeds.Refused as refusal:
-            messages.warning(request, f"Nothing was changed: {refusal}.")
+            messages.warning(request, deeds.unchanged(refusal))
         except OperationalError:
             messages.error(request, deeds.BUSY)
         else:
             return _shown_once(request, endpoint, secret)
         return HttpResponseRedirect(cells.page_of(endpoint))
     asked = Asked(
-        title=f"A new secret for {endpoint.destination.code}",
+        title=_("A new secret for %(endpoint)s") % {"endpoint": endpoint.destination.code},
         says=[
-            "It is shown once, on the next page: keep it there and then.",
-            f"In force now: {len(_held(endpoint))}.",
+            _("It is shown once, on the next page: keep it there and then."),
+            _("In force now: %(number)s.") % {"number": len(_held(endpoint))},
         ],
-        button="Make it",
+        button=_("Make it"),
         back=cells.page_of(endpoint),
         form=form,
         seen={"seen": _standing(endpoint)},
@@ -85,9 +89,9 @@ def retire(request: HttpRequest, pk: int) -> HttpResponse:
             request, lambda: _retire(request, endpoint, chosen), cells.page_of(endpoint)
         )
     asked = Asked(
-        title=f"Retire a secret of {endpoint.destination.code}",
-        says=["It ends at once. A receiver that knows only this one refuses all messages then."],
-        button="Retire it",
+        title=_("Retire a secret of %(endpoint)s") % {"endpoint": endpoint.destination.code},
+        says=[_("It ends at once. A receiver that knows only this one refuses all messages then.")],
+        button=_("Retire it"),
         back=cells.page_of(endpoint),
         form=form,
         seen={"seen": _standing(endpoint)},
@@ -116,22 +120,22 @@ def _retire(request: HttpRequest, endpoint: Endpoint, chosen: int) -> str:
     except (secrets.NoSuchSecret, secrets.OnlySecret) as error:
         raise deeds.Refused(str(error)) from error
     deeds.keep(request, "webhook.key_retired", destination.code, after={"retired": chosen})
-    return f"Secret {chosen} is retired."
+    return _("Secret %(number)s is retired.") % {"number": chosen}
 
 
 def _locked(endpoint: Endpoint, seen: str) -> Destination:
     """The destination, while nobody else changes its secrets; they are those that were seen."""
     held = Destination.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     if not present().filter(pk=endpoint.pk).exists():
-        raise deeds.Refused("the endpoint was removed")
+        raise deeds.Refused(_("the endpoint was removed"))
     if _standing(endpoint) != seen:
-        raise deeds.Refused("its secrets have changed since this page was shown")
+        raise deeds.Refused(_("its secrets have changed since this page was shown"))
     return held
 
 
 def _shown_once(request: HttpRequest, endpoint: Endpoint, secret: str) -> HttpResponse:
     context = admin.site.each_context(request) | {
-        "title": "The new secret",
+        "title": _("The new secret"),
         "opts": Endpoint._meta,  # noqa: SLF001 - Django's documented way to a model's names
         "original": endpoint,
         "secret": secret,

@@ -4,6 +4,7 @@ from django.core.exceptions import BadRequest
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from config.console import cells, deeds, rights
 from config.console.deeds import Asked
@@ -24,12 +25,15 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
             raise BadRequest
         return deeds.done(request, lambda: _test(request, row, seen), back)
     asked = Asked(
-        title=f"Send {row.destination.code} a test event",
+        title=_("Send %(endpoint)s a test event") % {"endpoint": row.destination.code},
         says=[
-            "One message of the type webhook.test, whatever the endpoint's state. It is no event.",
-            "If it works, an endpoint that rests because it failed is tried again at once.",
+            _(
+                "One message of the type webhook.test, whatever the endpoint's state. "
+                "It is no event."
+            ),
+            _("If it works, an endpoint that rests because it failed is tried again at once."),
         ],
-        button="Send it",
+        button=_("Send it"),
         back=back,
         seen={"seen": _standing(row)},
     )
@@ -45,13 +49,13 @@ def present() -> QuerySet[Endpoint]:
 def _test(request: HttpRequest, row: Endpoint, seen: str) -> str:
     # Of two clicks the second waits here, and then sees the attempt that the first asked for.
     if not present().select_for_update(no_key=True, of=("self",)).filter(pk=row.pk).exists():
-        raise deeds.Refused("the endpoint was removed")
+        raise deeds.Refused(_("the endpoint was removed"))
     if _standing(row) != seen:
-        raise deeds.Refused("a test was asked for since this page was shown")
+        raise deeds.Refused(_("a test was asked for since this page was shown"))
     asked = attempts.send_test(row.destination, by=rights.by(request))
     after = {"attempt": str(asked.pk)}
     deeds.keep(request, "webhook.tested", row.destination.code, after=after)
-    return f"Attempt {asked.pk} is asked for; it is made within seconds."
+    return _("Attempt %(attempt)s is asked for; it is made within seconds.") % {"attempt": asked.pk}
 
 
 def _standing(row: Endpoint) -> str:

@@ -8,6 +8,8 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.console import (
     cells,
@@ -37,7 +39,7 @@ class EndpointScreen(ReadOnlyScreen):
     list_select_related = ("destination",)
     list_filter = (filters.choices("destination__state"),)
     search_fields = ("destination__code__startswith", "destination__tenant__exact")
-    search_help_text = "Start of an endpoint's code, or a whole merchant's code"
+    search_help_text = gettext_lazy("Start of an endpoint's code, or a whole merchant's code")
     ordering = ("-destination",)
     fieldsets = (
         (
@@ -80,79 +82,79 @@ class EndpointScreen(ReadOnlyScreen):
         may_operate = request.user.has_perm(rights.OPERATE)
         if may_operate:
             link = reverse("admin:outbox_endpoint_test", args=[row.pk])
-            found += [Deed("Send a test event", link), *destination_moves.links(row.destination)]
+            found += [Deed(_("Send a test event"), link), *destination_moves.links(row.destination)]
         if request.user.has_perm(rights.ROTATE):
             new, end = (
                 reverse(f"admin:outbox_endpoint_{verb}", args=[row.pk])
                 for verb in ("rotate", "retire")
             )
-            found += [Deed("New secret", new), Deed("Retire a secret", end, grave=True)]
+            found += [Deed(_("New secret"), new), Deed(_("Retire a secret"), end, grave=True)]
         if may_operate and backlog_of(row).dead:
-            found.append(outgoing.redrive(f"destination={row.pk}", "Redrive its dead"))
+            found.append(outgoing.redrive(f"destination={row.pk}", _("Redrive its dead")))
         return found
 
     def sections(self, row: Endpoint) -> list[Section]:
         """What it was sent, what it answered, and which secrets sign."""
         made = Attempt.objects.filter(destination=row.pk)
         return [
-            Section("Attempts", tries.table(made)),
-            Section("Deliveries", outgoing.newest_to(row.destination)),
-            Section("Secrets", _secrets(row)),
+            Section(_("Attempts"), tries.table(made)),
+            Section(_("Deliveries"), outgoing.newest_to(row.destination)),
+            Section(_("Secrets"), _secrets(row)),
         ]
 
-    @admin.display(description="endpoint")
+    @admin.display(description=gettext_lazy("endpoint"))
     def shown_code(self, row: Endpoint) -> str:
         """Its code, which the merchant sees too."""
         return row.destination.code
 
-    @admin.display(description="merchant")
+    @admin.display(description=gettext_lazy("merchant"))
     def merchant(self, row: Endpoint) -> str:
         """Whose events it gets."""
         return row.destination.tenant or cells.NOTHING
 
-    @admin.display(description="URL")
+    @admin.display(description=gettext_lazy("URL"))
     def shown_url(self, row: Endpoint) -> SafeString | str:
         """Where it is, as far as there is room."""
         return cells.brief(row.destination.config.get("url", ""))
 
-    @admin.display(description="URL")
+    @admin.display(description=gettext_lazy("URL"))
     def whole_url(self, row: Endpoint) -> SafeString | str:
         """Where it is."""
         return cells.mono(row.destination.config.get("url", ""))
 
-    @admin.display(description="types")
+    @admin.display(description=gettext_lazy("types"))
     def types(self, row: Endpoint) -> str:
         """Which events it gets."""
         return cells.NOTHING if row.removed_at else outgoing.wants(row.destination)
 
-    @admin.display(description="state")
+    @admin.display(description=gettext_lazy("state"))
     def shown_state(self, row: Any) -> SafeString | str:
         """Whether events leave for it; they do not without a secret."""
         if row.has_secret or row.removed_at:
             return outgoing.state(row.destination)
-        return cells.two_lines(cells.label("NO SECRET", _ALONE), "its events wait for one")
+        return cells.two_lines(cells.label("NO SECRET", _ALONE), _("its events wait for one"))
 
-    @admin.display(description="answers")
+    @admin.display(description=gettext_lazy("answers"))
     def breaker(self, row: Endpoint) -> SafeString | str:
         """Whether it fails and rests."""
         return outgoing.rest(row.destination)
 
-    @admin.display(description="waiting")
+    @admin.display(description=gettext_lazy("waiting"))
     def waiting(self, row: Endpoint) -> SafeString | str:
         """How many events wait for it."""
         return counted(backlog_of(row).waiting, row.pk, "WAITING")
 
-    @admin.display(description="oldest waiting")
+    @admin.display(description=gettext_lazy("oldest waiting"))
     def oldest(self, row: Endpoint) -> str:
         """Since when the oldest of them waits."""
         return cells.moment(backlog_of(row).oldest)
 
-    @admin.display(description="dead")
+    @admin.display(description=gettext_lazy("dead"))
     def dead(self, row: Endpoint) -> SafeString | str:
         """How many it did not take in three days."""
         return counted(backlog_of(row).dead, row.pk, "DEAD")
 
-    @admin.display(description="last error")
+    @admin.display(description=gettext_lazy("last error"))
     def last_error(self, row: Endpoint) -> str:
         """What was wrong last, of what is not through."""
         return cells.words(backlog_of(row).last_error)
@@ -161,7 +163,7 @@ class EndpointScreen(ReadOnlyScreen):
 def _secrets(row: Endpoint) -> SafeString:
     """Which there are, never what they are."""
     return cells.table(
-        ("Secret", "Made", "Retires"),
+        (_("Secret"), _("Made"), _("Retires")),
         [
             (str(secret.pk), cells.moment(secret.created_at), cells.moment(secret.retires_at))
             for secret in secrets.in_force(row.pk)

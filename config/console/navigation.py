@@ -1,21 +1,33 @@
 """The console's name, colours and navigation."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 
 def _stylesheet(_request: HttpRequest) -> str:
     return static("console/console.css")
 
 
+def _script(_request: HttpRequest) -> str:
+    return static("console/console.js")
+
+
 def _favicon(_request: HttpRequest) -> str:
     return static("console/favicon.svg")
 
 
-def _item(title: str, icon: str, model: str, **more: str) -> dict[str, Any]:
+def _no_colours(_request: HttpRequest) -> dict[str, Any]:
+    return {}
+
+
+def _item(title: "StrOrPromise", icon: str, model: str, **more: str) -> dict[str, Any]:
     """A list in the sidebar, for those who may see it."""
     app, _, name = model.partition(".")
 
@@ -30,10 +42,10 @@ def _item(title: str, icon: str, model: str, **more: str) -> dict[str, Any]:
 
 NAVIGATION: Final[list[dict[str, Any]]] = [
     {
-        "title": "Decide",
+        "title": _("Decide"),
         "items": [
             _item(
-                "Conflicts",
+                _("Conflicts"),
                 "rule",
                 "payments.conflict",
                 badge="config.console.undecided.count",
@@ -42,43 +54,43 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
         ],
     },
     {
-        "title": "Money",
+        "title": _("Money"),
         "items": [
-            _item("Orders", "receipt_long", "orders.order"),
-            _item("Transactions", "payments", "payments.providertransaction"),
-            _item("Refunds", "currency_exchange", "payments.refund"),
+            _item(_("Orders"), "receipt_long", "orders.order"),
+            _item(_("Transactions"), "payments", "payments.providertransaction"),
+            _item(_("Refunds"), "currency_exchange", "payments.refund"),
         ],
     },
     {
-        "title": "Traffic",
+        "title": _("Traffic"),
         "items": [
-            _item("Deliveries", "move_to_inbox", "payments.delivery"),
-            _item("Waiting for confirmation", "hourglass_top", "payments.confirmation"),
-            _item("Accounts", "account_balance", "payments.provideraccount"),
+            _item(_("Deliveries"), "move_to_inbox", "payments.delivery"),
+            _item(_("Waiting for confirmation"), "hourglass_top", "payments.confirmation"),
+            _item(_("Accounts"), "account_balance", "payments.provideraccount"),
         ],
     },
     {
-        "title": "Events out",
+        "title": _("Events out"),
         "items": [
-            _item("Events", "outbox", "outbox.event"),
-            _item("Dispatches", "send", "outbox.dispatch"),
-            _item("Destinations", "hub", "outbox.destination"),
-            _item("Webhooks", "webhook", "outbox.endpoint"),
+            _item(_("Events"), "outbox", "outbox.event"),
+            _item(_("Dispatches"), "send", "outbox.dispatch"),
+            _item(_("Destinations"), "hub", "outbox.destination"),
+            _item(_("Webhooks"), "webhook", "outbox.endpoint"),
         ],
     },
     {
-        "title": "Machinery",
+        "title": _("Machinery"),
         "items": [
-            _item("Idempotency keys", "fingerprint", "idempotency.record"),
+            _item(_("Idempotency keys"), "fingerprint", "idempotency.record"),
         ],
     },
     {
-        "title": "Access",
+        "title": _("Access"),
         "items": [
-            _item("Merchants", "storefront", "orders.merchant"),
-            _item("API keys", "key", "orders.apikey"),
-            _item("Users", "person", "auth.user"),
-            _item("Groups", "group", "auth.group"),
+            _item(_("Merchants"), "storefront", "orders.merchant"),
+            _item(_("API keys"), "key", "orders.apikey"),
+            _item(_("Users"), "person", "auth.user"),
+            _item(_("Groups"), "group", "auth.group"),
         ],
     },
 ]
@@ -93,30 +105,28 @@ def title_of(link: str) -> str:
 UNFOLD: Final[dict[str, Any]] = {
     "SITE_TITLE": "Paidonce",
     "SITE_HEADER": "Paidonce",
-    "SITE_SUBHEADER": "Every callback, one effect",
+    "SITE_SUBHEADER": _("Every callback, one effect"),
     "SITE_SYMBOL": "price_check",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _favicon}],
     "SITE_URL": None,
     "SHOW_BACK_BUTTON": True,
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
-    "BORDER_RADIUS": "6px",
     "DASHBOARD_CALLBACK": "config.console.overview.overview",
     "STYLES": [_stylesheet],
-    "COLORS": {
-        "primary": {
-            "50": "oklch(97.7% .013 236.62)",
-            "100": "oklch(95.1% .026 236.824)",
-            "200": "oklch(90.1% .058 230.902)",
-            "300": "oklch(82.8% .111 230.318)",
-            "400": "oklch(74.6% .16 232.661)",
-            "500": "oklch(68.5% .169 237.323)",
-            "600": "oklch(58.8% .158 241.966)",
-            "700": "oklch(50% .134 242.749)",
-            "800": "oklch(44.3% .11 240.79)",
-            "900": "oklch(39.1% .09 240.876)",
-            "950": "oklch(29.3% .066 243.157)",
-        }
+    "SCRIPTS": [_script],
+    # In console.css instead: the theme would write them into each page, where no style may stand.
+    "COLORS": _no_colours,
+    "LOGIN": {"form": "config.access.forms.LoginForm"},
+    "SHOW_LANGUAGES": True,
+    "LANGUAGES": {"action": reverse_lazy("access:language")},
+    "ENVIRONMENT": "config.access.preferences.shown_time_zone",
+    "ACCOUNT": {
+        "navigation": [
+            {"title": _("Language and time zone"), "link": reverse_lazy("access:preferences")},
+            {"title": _("Second factor"), "link": reverse_lazy("access:mine")},
+            {"title": _("Change password"), "link": reverse_lazy("admin:password_change")},
+        ]
     },
     "SIDEBAR": {"show_search": False, "navigation": NAVIGATION},
 }

@@ -3,6 +3,8 @@
 from django.contrib import admin
 from django.db.models import Q
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.console import cells, colours, filters, outgoing, related, text
 from config.console.cells import Section
@@ -28,7 +30,7 @@ class OrderScreen(ReadOnlyScreen):
     list_select_related = ("merchant",)
     list_filter = (filters.choices("status"), filters.MERCHANT, filters.between("created_at"))
     search_fields = ("order_no__startswith", "paid_txn_no__exact")
-    search_help_text = "Start of an order number, or a whole transaction number"
+    search_help_text = gettext_lazy("Start of an order number, or a whole transaction number")
     fieldsets = (
         (
             None,
@@ -59,42 +61,42 @@ class OrderScreen(ReadOnlyScreen):
             Q(order=row) | parked | Q(pk__in=[key for key in named if key is not None])
         )
         all_of_it = {"merchant__id__exact": row.merchant_id, "order_no": row.order_no}
-        more = cells.list_of(Delivery, "All deliveries for this order", **all_of_it)
+        more = cells.list_of(Delivery, _("All deliveries for this order"), **all_of_it)
         return [
-            Section("Money", related.transactions(money)),
-            Section("Conflicts", related.conflicts(conflicts)),
-            Section("Deliveries", related.deliveries(delivered, more=more)),
+            Section(_("Money"), related.transactions(money)),
+            Section(_("Conflicts"), related.conflicts(conflicts)),
+            Section(_("Deliveries"), related.deliveries(delivered, more=more)),
             Section(
-                "Events", outgoing.events(AGGREGATE_TYPE, f"{row.merchant.code}/{row.order_no}")
+                _("Events"), outgoing.events(AGGREGATE_TYPE, f"{row.merchant.code}/{row.order_no}")
             ),
         ]
 
-    @admin.display(description="amount")
+    @admin.display(description=gettext_lazy("amount"))
     def shown_amount(self, order: Order) -> SafeString:
         """What is owed."""
         return cells.amount(related.money(order.amount_minor, order.currency))
 
-    @admin.display(description="refunded")
+    @admin.display(description=gettext_lazy("refunded"))
     def shown_refunded(self, order: Order) -> SafeString:
         """What of it went back."""
         return cells.amount(related.money(order.refunded_minor, order.currency))
 
-    @admin.display(description="status")
+    @admin.display(description=gettext_lazy("status"))
     def shown_status(self, order: Order) -> SafeString | str:
         """Where it stands."""
         return cells.label(order.status, colours.ORDER)
 
-    @admin.display(description="paid by")
+    @admin.display(description=gettext_lazy("paid by"))
     def shown_txn_no(self, order: Order) -> SafeString | str:
         """The number of the transaction that paid it, to look along."""
         return cells.short(order.paid_txn_no)
 
-    @admin.display(description="paid by")
+    @admin.display(description=gettext_lazy("paid by"))
     def paid_by(self, order: Order) -> SafeString | str:
         """The number of the transaction that paid it."""
         return cells.mono(order.paid_txn_no)
 
-    @admin.display(description="payable through")
+    @admin.display(description=gettext_lazy("payable through"))
     def payable(self, order: Order) -> str:
         """The only endpoint that may pay it, if it names one."""
-        return text.visible(order.payable_through) or "any account of its merchant"
+        return text.visible(order.payable_through) or _("any account of its merchant")

@@ -5,6 +5,8 @@ from typing import Any
 from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from config.console import cells, colours, text
 from config.console.deeds import Deed
@@ -27,16 +29,21 @@ def rest(destination: Destination) -> SafeString | str:
         return cells.two_lines(cells.label("REMOVED", {}), cells.moment(endpoint.removed_at))
     if not endpoint.failures:
         return cells.label("WORKS", {"WORKS": "success"})
-    failed = f"{endpoint.failures} failures since {cells.moment(endpoint.failing_since)}"
+    failed = ngettext(
+        "%(number)s failure since %(time)s", "%(number)s failures since %(time)s", endpoint.failures
+    ) % {"number": endpoint.failures, "time": cells.moment(endpoint.failing_since)}
     if endpoint.open_until is None:
         return cells.two_lines(cells.label("FAILS", {"FAILS": "warning"}), failed)
-    rests = f"until {cells.moment(endpoint.open_until)}; {failed}"
+    rests = _("until %(time)s; %(failed)s") % {
+        "time": cells.moment(endpoint.open_until),
+        "failed": failed,
+    }
     return cells.two_lines(cells.label("RESTS", {"RESTS": "danger"}), rests)
 
 
 def wants(destination: Destination) -> str:
     """The types of events that it gets."""
-    return cells.words(", ".join(destination.event_types)) if destination.event_types else "all"
+    return cells.words(", ".join(destination.event_types)) if destination.event_types else _("all")
 
 
 def events(aggregate_type: str, aggregate_id: str) -> SafeString:
@@ -49,7 +56,7 @@ def events(aggregate_type: str, aggregate_id: str) -> SafeString:
         .order_by("-seq")[:ROWS_MAX]
     )
     return cells.table(
-        ("Event", "No.", "State", "Happened", "Id"),
+        (_("Event"), _("No."), _("State"), _("Happened"), _("Id")),
         [
             (
                 cells.link(row, row.type),
@@ -80,7 +87,15 @@ def ways_of(event: Event) -> SafeString:
     """An event's way to each of its destinations, with what the relay noted."""
     shown = event.dispatches.select_related("destination").order_by("destination__code")
     return cells.table(
-        ("Destination", "State", "Attempts", "Next", "Published", "Last error", "Redrive"),
+        (
+            _("Destination"),
+            _("State"),
+            _("Attempts"),
+            _("Next"),
+            _("Published"),
+            _("Last error"),
+            _("Redrive"),
+        ),
         [
             (
                 cells.link(row, row.destination.code),
@@ -105,7 +120,7 @@ def newest_to(destination: Destination) -> SafeString:
         .order_by("-id")[:ROWS_MAX]  # along an index, for one with a million too
     )
     return cells.table(
-        ("Event", "About", "State", "Attempts", "Happened", "Last error"),
+        (_("Event"), _("About"), _("State"), _("Attempts"), _("Happened"), _("Last error")),
         [
             (
                 cells.link(row, row.event.type),
@@ -117,7 +132,7 @@ def newest_to(destination: Destination) -> SafeString:
             )
             for row in rows
         ],
-        more=cells.list_of(Dispatch, "All of them", destination__id__exact=destination.pk),
+        more=cells.list_of(Dispatch, _("All of them"), destination__id__exact=destination.pk),
     )
 
 

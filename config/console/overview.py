@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from config.console import cells, chart, outgoing, related
 from config.console.cells import Section
@@ -42,12 +43,12 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         figures += _untold()
     if may("orders.view_order"):
         days = chart.of_days(timezone.now().date())
-        sections.append(Section(f"The last {chart.DAYS} days", days))
+        sections.append(Section(_("The last %(days)s days") % {"days": chart.DAYS}, days))
     if may("outbox.view_dispatch") and may("outbox.view_destination"):
-        sections.append(Section("Destinations that are behind", _behind()))
+        sections.append(Section(_("Destinations that are behind"), _behind()))
     if may("payments.view_delivery"):
-        sections.append(Section("Latest deliveries", related.deliveries(Delivery.objects.all())))
-    return context | {"title": "Overview", "figures": figures, "sections": sections}
+        sections.append(Section(_("Latest deliveries"), related.deliveries(Delivery.objects.all())))
+    return context | {"title": _("Overview"), "figures": figures, "sections": sections}
 
 
 def _to_decide() -> Figure:
@@ -55,9 +56,9 @@ def _to_decide() -> Figure:
         all=Count("pk"), late=Count("pk", filter=Q(due_at__lt=Now()))
     )
     return Figure(
-        "Conflicts to decide",
+        _("Conflicts to decide"),
         found["all"],
-        f"{found['late']} overdue",
+        _("%(number)s overdue") % {"number": found["late"]},
         reverse("admin:payments_conflict_changelist"),
         alarms=found["late"] > 0,
     )
@@ -67,9 +68,9 @@ def _parked() -> Figure:
     parked = ProviderTransaction.objects.filter(disposition=Disposition.PARKED)
     link = reverse("admin:payments_providertransaction_changelist")
     return Figure(
-        "Payments parked",
+        _("Payments parked"),
         _count(parked),
-        "wait for their order to be placed",
+        _("wait for their order to be placed"),
         f"{link}?disposition__exact={Disposition.PARKED}",
     )
 
@@ -80,15 +81,15 @@ def _untold() -> list[Figure]:
     link = reverse("admin:outbox_dispatch_changelist")
     return [
         Figure(
-            "Dispatches waiting",
+            _("Dispatches waiting"),
             _count(waiting),
-            "events on their way, each to one destination",
+            _("events on their way, each to one destination"),
             f"{link}?state=WAITING",
         ),
         Figure(
-            "Dispatches dead",
+            _("Dispatches dead"),
             dead,
-            "refused too often; they need a redrive",
+            _("refused too often; they need a redrive"),
             f"{link}?state=DEAD",
             alarms=dead > 0,
         ),
@@ -100,7 +101,7 @@ def _behind() -> SafeString:
     known = backlogs(behind(most=related.ROWS_MAX))
     rows = Destination.objects.filter(pk__in=known).select_related("endpoint").order_by("code")
     return cells.table(
-        ("Destination", "State", "Waiting", "Oldest", "Dead", "Last error"),
+        (_("Destination"), _("State"), _("Waiting"), _("Oldest"), _("Dead"), _("Last error")),
         [
             (
                 cells.link(row),

@@ -5,8 +5,13 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from config.access import second_factor
 from config.console.audited import Audited
 
 if TYPE_CHECKING:
@@ -30,6 +35,19 @@ class UserScreen(Audited, _Users, _Screen):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    readonly_fields = ("shown_second_factor",)
+    fieldsets = (
+        *(UserAdmin.fieldsets or ()),
+        (_("Second factor"), {"fields": ("shown_second_factor",)}),
+    )
+
+    @admin.display(description=_("Second factor"))
+    def shown_second_factor(self, user: User) -> SafeString | str:
+        """Whether he has one, and where it is taken away."""
+        if second_factor.of(user) is None:
+            return str(_("None"))
+        link = reverse("access:reset", args=[user.pk])
+        return format_html('<a class="c-link" href="{}">{}</a>', link, _("Set up: reset it"))
 
     def state(self, row: User) -> dict[str, Any]:
         """What he may; neither his password nor his address."""

@@ -1,11 +1,15 @@
 """Rows of one table as the pages of another show them: a few, and a link to all of them."""
 
+from decimal import Decimal
 from typing import Final
 
 from django.db.models import QuerySet
+from django.utils import formats
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from config.console import cells, colours
+from orders.money import Money, NotMoney
 from payments.conflicts import facts
 from payments.models import Conflict, Delivery, ProviderTransaction
 
@@ -14,15 +18,23 @@ ROWS_MAX: Final = 20
 
 
 def money(amount_minor: int, currency: str) -> str:
-    """An amount in major units; in minor ones if its currency is in use no more."""
-    return facts.shown(amount_minor, currency)
+    """An amount in major units, as the reader's language groups digits: 1,234.50 EUR, 1,235 JPY.
+
+    In minor ones if its currency is in use no more.
+    """
+    try:
+        digits = Decimal(str(Money(amount_minor, currency)).partition(" ")[0])
+    except NotMoney:
+        return facts.shown(amount_minor, currency)
+    # With as many decimals as the currency has: no setting of a language may round money.
+    return f"{formats.number_format(digits, force_grouping=True)} {currency}"
 
 
 def transactions(rows: QuerySet[ProviderTransaction], *, more: str = "") -> SafeString:
     """Money facts, newest first."""
     shown = rows.select_related("account").order_by("-id")[:ROWS_MAX]
     return cells.table(
-        ("Transaction", "Kind", "Amount", "Disposition", "Account", "Occurred"),
+        (_("Transaction"), _("Kind"), _("Amount"), _("Disposition"), _("Account"), _("Occurred")),
         [
             (
                 cells.link(row),
@@ -42,7 +54,7 @@ def deliveries(rows: QuerySet[Delivery], *, more: str = "") -> SafeString:
     """What was delivered, newest first."""
     shown = rows.defer("body", "headers").select_related("account").order_by("-id")[:ROWS_MAX]
     return cells.table(
-        ("Received", "Outcome", "Event", "Event id", "Account"),
+        (_("Received"), _("Outcome"), _("Event"), _("Event id"), _("Account")),
         [
             (
                 cells.link(row, cells.moment(row.received_at)),
@@ -61,7 +73,7 @@ def conflicts(rows: QuerySet[Conflict]) -> SafeString:
     """What a person had, or has, to decide."""
     shown = rows.order_by("-id")[:ROWS_MAX]
     return cells.table(
-        ("Conflict", "Severity", "Status", "Opened", "Due", "Resolution"),
+        (_("Conflict"), _("Severity"), _("Status"), _("Opened"), _("Due"), _("Resolution")),
         [
             (
                 cells.link(row, row.reason),

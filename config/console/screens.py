@@ -11,6 +11,7 @@ from django.db import OperationalError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
 from psycopg.errors import QueryCanceled
 
 from config.console.cells import Section
@@ -126,7 +127,7 @@ class ReadOnlyScreen(_Screen):
         except OperationalError as error:
             if not request.GET or not isinstance(error.__cause__, QueryCanceled):
                 raise
-        messages.error(request, "That took too long. Ask for a whole number, or for fewer days.")
+        messages.error(request, _("That took too long. Ask for a whole number, or for fewer days."))
         return HttpResponseRedirect(request.path)
 
     def get_changelist(self, request: HttpRequest, **_: Any) -> type[ChangeList]:  # noqa: ARG002

@@ -2,6 +2,8 @@
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.console import cells, colours, filters, related
 from config.console.cells import Section
@@ -32,7 +34,7 @@ class TransactionScreen(ReadOnlyScreen):
         filters.between("occurred_at"),
     )
     search_fields = ("txn_no__startswith", "order_no__startswith")
-    search_help_text = "Start of a transaction or order number"
+    search_help_text = gettext_lazy("Start of a transaction or order number")
     fieldsets = (
         (
             None,
@@ -48,7 +50,7 @@ class TransactionScreen(ReadOnlyScreen):
             },
         ),
         (
-            "Room for refunds and chargebacks",
+            gettext_lazy("Room for refunds and chargebacks"),
             {"fields": (("reserved", "refunded"), ("charged_back", "left"))},
         ),
     )
@@ -57,80 +59,84 @@ class TransactionScreen(ReadOnlyScreen):
         """What told it, what was asked about it, and what reverses it."""
         reversals = ProviderTransaction.objects.filter(reverses=row)
         delivered = Delivery.objects.filter(transaction=row)
-        more = cells.list_of(Delivery, "All deliveries that told it", transaction__id__exact=row.pk)
+        more = cells.list_of(
+            Delivery, _("All deliveries that told it"), transaction__id__exact=row.pk
+        )
         return [
-            Section("Conflicts", related.conflicts(Conflict.objects.filter(transaction=row))),
-            Section("Deliveries", related.deliveries(delivered, more=more)),
-            Section("Refunds and chargebacks of it", related.transactions(reversals)),
+            Section(_("Conflicts"), related.conflicts(Conflict.objects.filter(transaction=row))),
+            Section(_("Deliveries"), related.deliveries(delivered, more=more)),
+            Section(_("Refunds and chargebacks of it"), related.transactions(reversals)),
         ]
 
-    @admin.display(description="transaction")
+    @admin.display(description=gettext_lazy("transaction"))
     def shown_txn_no(self, row: ProviderTransaction) -> SafeString | str:
         """The provider's number, to look along."""
         return cells.short(row.txn_no)
 
-    @admin.display(description="transaction")
+    @admin.display(description=gettext_lazy("transaction"))
     def number(self, row: ProviderTransaction) -> SafeString | str:
         """The provider's number, whole."""
         return cells.mono(row.txn_no)
 
-    @admin.display(description="kind")
+    @admin.display(description=gettext_lazy("kind"))
     def shown_kind(self, row: ProviderTransaction) -> SafeString | str:
         """What kind of fact."""
         return cells.label(row.kind, colours.KIND)
 
-    @admin.display(description="amount")
+    @admin.display(description=gettext_lazy("amount"))
     def shown_amount(self, row: ProviderTransaction) -> SafeString:
         """The money."""
         return cells.amount(related.money(row.amount_minor, row.currency))
 
-    @admin.display(description="disposition")
+    @admin.display(description=gettext_lazy("disposition"))
     def shown_disposition(self, row: ProviderTransaction) -> SafeString | str:
         """Where the money stands."""
         return cells.label(row.disposition, colours.DISPOSITION)
 
-    @admin.display(description="applied to")
+    @admin.display(description=gettext_lazy("applied to"))
     def applied_to(self, row: ProviderTransaction) -> SafeString | str:
         """The order that it paid or refunded."""
         return cells.link(row.order)
 
-    @admin.display(description="account")
+    @admin.display(description=gettext_lazy("account"))
     def account_page(self, row: ProviderTransaction) -> SafeString | str:
         """Where it was told."""
         return cells.link(row.account)
 
-    @admin.display(description="occurred at")
+    @admin.display(description=gettext_lazy("occurred at"))
     def occurred(self, row: ProviderTransaction) -> str:
         """When, and by whose clock."""
-        by = "" if row.occurred_at_is_stated else ", when we heard of it: no time was stated"
-        return f"{cells.moment(row.occurred_at)}{by}"
+        at = cells.moment(row.occurred_at)
+        if row.occurred_at_is_stated:
+            return at
+        return _("%(time)s, when we heard of it: no time was stated") % {"time": at}
 
-    @admin.display(description="stated account")
+    @admin.display(description=gettext_lazy("stated account"))
     def stated_account(self, row: ProviderTransaction) -> SafeString | str:
         """The account that the message itself names."""
         return cells.mono(row.stated_account_no)
 
-    @admin.display(description="reverses")
+    @admin.display(description=gettext_lazy("reverses"))
     def reversed_payment(self, row: ProviderTransaction) -> SafeString | str:
         """The payment that it takes back."""
         return cells.link(row.reverses)
 
-    @admin.display(description="reserved for refunds")
+    @admin.display(description=gettext_lazy("reserved for refunds"))
     def reserved(self, row: ProviderTransaction) -> SafeString:
         """Refunds that are under way or done."""
         return cells.amount(related.money(row.refund_reserved_minor, row.currency))
 
-    @admin.display(description="refunded")
+    @admin.display(description=gettext_lazy("refunded"))
     def refunded(self, row: ProviderTransaction) -> SafeString:
         """Refunds that are done."""
         return cells.amount(related.money(row.refunded_minor, row.currency))
 
-    @admin.display(description="charged back")
+    @admin.display(description=gettext_lazy("charged back"))
     def charged_back(self, row: ProviderTransaction) -> SafeString:
         """What the payer's bank took back."""
         return cells.amount(related.money(row.charged_back_minor, row.currency))
 
-    @admin.display(description="left")
+    @admin.display(description=gettext_lazy("left"))
     def left(self, row: ProviderTransaction) -> SafeString:
         """What may still be refunded."""
         left = row.amount_minor - row.refund_reserved_minor - row.charged_back_minor

@@ -6,6 +6,7 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from config.console import cells, text
 from config.console.related import ROWS_MAX
@@ -24,15 +25,15 @@ def table(rows: QuerySet[Attempt]) -> SafeString:
         .order_by("-at", "-asked_at")[:ROWS_MAX]
     )
     return cells.table(
-        ("Made", "Event", "Answer", "ms", "Reply or error", "Whose try"),
+        (_("Made"), _("Event"), _("Answer"), _("ms"), _("Reply or error"), _("Whose try")),
         [
             (
-                cells.moment(row.at) if row.at else "asked for",
+                cells.moment(row.at) if row.at else _("asked for"),
                 cells.link(row.dispatch, row.dispatch.event.type) if row.dispatch else TEST_TYPE,
                 _answer(row),
                 cells.NOTHING if row.milliseconds is None else row.milliseconds,
                 _folded(row.error or row.reply),
-                cells.words(row.asked_by) if row.asked_by else "the relay's",
+                cells.words(row.asked_by) if row.asked_by else _("the relay's"),
             )
             for row in shown
         ],

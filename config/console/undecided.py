@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_lazy
 from unfold.contrib.filters.admin import RadioFilter
 
 from payments.conflicts.lifecycle import UNDECIDED
@@ -23,13 +24,17 @@ def count(_request: HttpRequest | None = None) -> str:
 class DecidedFilter(RadioFilter):  # type: ignore[misc]
     """What is to be decided, what is, or both. A list that was asked nothing shows the first."""
 
-    title = "decision"
+    title = gettext_lazy("decision")
     parameter_name = "decision"
     all_option = None
 
     def lookups(self, *_: Any) -> Sequence[tuple[str, str]]:
         """The three."""
-        return ((_TO_DECIDE, "To decide"), (_DECIDED, "Decided"), ("all", "Both"))
+        return (
+            (_TO_DECIDE, gettext("To decide")),
+            (_DECIDED, gettext("Decided")),
+            ("all", gettext("Both")),
+        )
 
     def __init__(self, request: HttpRequest, *args: Any) -> None:
         self._is_asked = any(

@@ -2,6 +2,7 @@
 
 import hashlib
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.http import HttpRequest
 
@@ -15,10 +16,19 @@ def origin(request: HttpRequest | None) -> str:
     """The address, and a name for the session that opens nothing."""
     if request is None:
         return "no request"
-    address = request.META.get("REMOTE_ADDR", "unknown address")
     key = getattr(getattr(request, "session", None), "session_key", None)
     session = f", session {hashlib.sha256(key.encode()).hexdigest()[:8]}" if key else ""
-    return f"{address}{session}"
+    return f"{address(request)}{session}"
+
+
+def address(request: HttpRequest) -> str:
+    """From where the request comes; behind a trusted proxy, what the proxy itself has seen.
+
+    A proxy adds the address of its own client at the end: what stands before it anybody may write.
+    """
+    behind = settings.TRUSTED_PROXY and request.headers.get("X-Forwarded-For", "")
+    seen = behind.rpartition(",")[2].strip() if behind else ""
+    return seen or str(request.META.get("REMOTE_ADDR") or "unknown address")
 
 
 def person(request: HttpRequest) -> Person:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.urls import URLPattern, path, re_path, register_converter
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.views import APIView
 
 from idempotency.keys import IDEM_KEY_PATTERN
@@ -52,7 +52,7 @@ def urlpatterns(on_placed: OnPlaced) -> list[URLPattern]:
         *both("idempotency/<idempotency_key:key>", IdempotencyKeyView, name="idempotency_key"),
         *webhook_urls(both),
         *both("schema", SpectacularAPIView, name="schema"),
-        *both("docs", SpectacularSwaggerView, name="docs"),
+        *both("docs", SpectacularSwaggerSplitView, name="docs"),
         re_path("", NothingHereView.as_view()),
     ]
 

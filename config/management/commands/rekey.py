@@ -1,4 +1,4 @@
-"""Encrypt every stored provider key and every webhook secret anew with the first of VAULT_KEYS.
+"""Encrypt every stored provider key, webhook secret and second factor with the first of VAULT_KEYS.
 
 Run it after putting a new key first; then the old one may be dropped from VAULT_KEYS.
 """
@@ -10,6 +10,7 @@ from django.db import transaction
 
 from audit import chain
 from audit.actors import command_line
+from config.access import second_factor
 from outbox.webhooks import secrets
 from payments import vault
 from payments.models import AccountKey
@@ -37,9 +38,11 @@ class Command(BaseCommand):
             key.save(update_fields=["material"])
             count += 1
         try:
-            count += secrets.reseal_all()
+            count += secrets.reseal_all() + second_factor.reseal_all()
         except vault.Undecryptable as error:
-            raise CommandError(f"A secret of a webhook endpoint: {error}") from error
+            raise CommandError(
+                f"A secret of a webhook endpoint or a second factor: {error}"
+            ) from error
         chain.record(
             by=command_line(),
             action="keys.resealed",

@@ -1,0 +1,1 @@
+"""Who works in the console: guesses held back, second factors, sessions, language, time zone."""

@@ -1,0 +1,1 @@
+"""What the console says, collected from its code, and kept beside its Chinese."""
