@@ -18,7 +18,7 @@ _VIEWED: Final = (
 )
 _MACHINERY: Final = (
     *("outbox.event", "outbox.dispatch", "outbox.destination", "outbox.endpoint"),
-    *("idempotency.record", "orders.apikey", "audit.auditentry"),
+    *("idempotency.record", "orders.apikey", "payments.accountkey", "audit.auditentry"),
 )
 
 

@@ -6,11 +6,13 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from config.console import cells, colours, evidence, filters, related, text
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
-from payments.models import Conflict, Delivery
+from orders.models import Order
+from payments.models import AccountKey, Conflict, Delivery
 
 _DIGEST_HEX_LENGTH: Final = 64
 
@@ -47,7 +49,7 @@ class DeliveryScreen(ReadOnlyScreen):
                     ("received_at", "shown_outcome"),
                     ("shown_type", "kind"),
                     ("shown_event_id", "shown_reason"),
-                    ("order_no", "transaction_page"),
+                    ("order_page", "transaction_page"),
                     ("account_page", "merchant"),
                     ("linked", "shown_key"),
                     ("digest", "batch"),
@@ -115,6 +117,12 @@ class DeliveryScreen(ReadOnlyScreen):
         """The provider's number of the event."""
         return cells.mono(row.event_id)
 
+    @admin.display(description=_("order"))
+    def order_page(self, row: Delivery) -> SafeString | str:
+        """The order that it names, or only the number where nobody has placed it."""
+        order = Order.objects.filter(merchant=row.merchant_id, order_no=row.order_no).first()
+        return cells.link(order) if order else cells.mono(row.order_no)
+
     @admin.display(description="transaction")
     def transaction_page(self, row: Delivery) -> SafeString | str:
         """The money that it told, or only its number where none was entered."""
@@ -132,8 +140,10 @@ class DeliveryScreen(ReadOnlyScreen):
 
     @admin.display(description="verified with")
     def shown_key(self, row: Delivery) -> SafeString | str:
-        """The id of the key."""
-        return cells.mono(row.key_id)
+        """The id of the key, which leads to it as long as it is there."""
+        keys = AccountKey.objects.filter(account=row.account_id, key_id=row.key_id)
+        key = keys.defer("material").first()
+        return cells.link(key, row.key_id) if key else cells.mono(row.key_id)
 
     @admin.display(description="SHA-256 of the body")
     def digest(self, row: Delivery) -> SafeString | str:

@@ -55,6 +55,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
             _item("Deliveries", "move_to_inbox", "payments.delivery"),
             _item("Waiting for confirmation", "hourglass_top", "payments.confirmation"),
             _item("Accounts", "account_balance", "payments.provideraccount"),
+            _item("Account keys", "key_vertical", "payments.accountkey"),
         ],
     },
     {

@@ -3,13 +3,14 @@
 from django.contrib import admin
 from django.db.models import Q
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from config.console import cells, colours, filters, outgoing, related, text
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE
 from orders.models import Order
-from payments.models import Conflict, Delivery, Disposition, ProviderTransaction
+from payments.models import Conflict, Delivery, Disposition, ProviderTransaction, Refund
 
 
 @admin.register(Order)
@@ -62,6 +63,7 @@ class OrderScreen(ReadOnlyScreen):
         more = cells.list_of(Delivery, "All deliveries for this order", **all_of_it)
         return [
             Section("Money", related.transactions(money)),
+            Section(str(_("Refunds")), related.refunds(Refund.objects.filter(order=row))),
             Section("Conflicts", related.conflicts(conflicts)),
             Section("Deliveries", related.deliveries(delivered, more=more)),
             Section(

@@ -2,11 +2,13 @@
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
-from config.console import cells, colours, filters, related
+from config.console import cells, colours, filters, outgoing, related
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
-from payments.models import Conflict, Delivery, ProviderTransaction
+from payments.models import Conflict, Delivery, ProviderTransaction, Refund
+from payments.refunds.events import PAYMENT
 
 
 @admin.register(ProviderTransaction)
@@ -62,6 +64,11 @@ class TransactionScreen(ReadOnlyScreen):
             Section("Conflicts", related.conflicts(Conflict.objects.filter(transaction=row))),
             Section("Deliveries", related.deliveries(delivered, more=more)),
             Section("Refunds and chargebacks of it", related.transactions(reversals)),
+            Section(
+                str(_("Refunds that merchants asked for")),
+                related.refunds(Refund.objects.filter(payment=row)),
+            ),
+            Section(str(_("Events")), outgoing.events(PAYMENT, str(row.pk))),
         ]
 
     @admin.display(description="transaction")
