@@ -123,7 +123,7 @@ def view(request: HttpRequest) -> HttpResponse:
         "sections": [_section(part) for part in found],
         "teaches": [] if found else _lessons(request),
     }
-    request.current_app = admin.site.name  # type: ignore[attr-defined]  # as Django's own pages do
+    request.current_app = admin.site.name  # as Django's own pages do
     return TemplateResponse(request, "console/find.html", context)
 
 

@@ -265,7 +265,9 @@ def test_what_belongs_together_is_linked(superuser: Client, rows: Rows) -> None:
         result_code=201,
         result_body=json.dumps(said).encode(),
     )
-    pages = {table: superuser.get(page_of(rows[table])).content.decode() for table in TABLES}
+    pages: dict[type[Model], str] = {
+        table: superuser.get(page_of(rows[table])).content.decode() for table in TABLES
+    }
 
     missing = [
         (table.__name__, other.__name__)
