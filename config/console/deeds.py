@@ -13,9 +13,11 @@ from django.db import OperationalError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import INPUT_CLASSES
 
 from audit import chain
+from audit.models import WHY_LENGTH_MAX
 from config.console import who
 
 BUSY: Final = "The database is busy, and nothing was changed. Try again."
@@ -31,12 +33,23 @@ class Deed(NamedTuple):
     grave: bool = False
 
 
+class WhyForm(forms.Form):
+    """Why it is done, for the audit."""
+
+    why = forms.CharField(
+        label=_("Why"), max_length=WHY_LENGTH_MAX, widget=forms.TextInput(attrs=LOOK)
+    )
+
+
 class Refused(Exception):
     """Nothing was done; the message says why, in words for the person who asked."""
 
 
 class Asked(NamedTuple):
-    """A page that asks whether to do it: what will happen, and with which words."""
+    """A page that asks whether to do it: what will happen, and with which words.
+
+    Without a `button` there is nothing to do, and the page only says so.
+    """
 
     title: str
     says: Sequence[str]

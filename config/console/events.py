@@ -28,7 +28,6 @@ class EventScreen(ReadOnlyScreen):
     search_help_text = "Event id, or start of what it is about: shop/1001"
     search_fields = ("aggregate_id__startswith",)
     ordering = ("-created_at",)
-    list_disable_select_all = True
     actions = ("redrive",)
     fieldsets = (
         (

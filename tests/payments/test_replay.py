@@ -1,6 +1,5 @@
 """What was stored is taken once more: what would change is said first, and then is what changes."""
 
-import json
 import re
 from datetime import timedelta
 from io import StringIO
@@ -15,8 +14,7 @@ from audit.models import AuditEntry
 from orders.models import Order, OrderStatus
 from outbox.models import Event
 from payments import replay
-from payments.accounts import find_endpoint
-from payments.deliveries import API_KEY_ID, Intake
+from payments.deliveries import API_KEY_ID
 from payments.models import (
     Confirmation,
     Conflict,
@@ -24,10 +22,10 @@ from payments.models import (
     ProviderAccount,
     ProviderTransaction,
 )
-from payments.providers.port import Assurance, SignedRequest
-from payments.receive import receive
+from payments.providers.port import Assurance
 from payments.replayed import Replayed, Result
 from tests import factories
+from tests.payments.stored import body, deliver, mend
 from tests.payments.telling import NOW
 
 pytestmark = pytest.mark.django_db
@@ -47,40 +45,6 @@ def account() -> ProviderAccount:
 @pytest.fixture
 def order(account: ProviderAccount) -> Order:
     return factories.OrderFactory.create(merchant=account.merchant, order_no="1001")
-
-
-def body(number: int = 1, *, order_no: str = "1001", amount_minor: int = 1099) -> bytes:
-    return json.dumps(
-        {
-            "id": f"evt_{number}",
-            "type": "payment.succeeded",
-            "live": False,
-            "account": "acct_1",
-            "created_at": "2026-03-01T11:59:00Z",
-            "payment": {
-                "id": f"pay_{number}",
-                "order_no": order_no,
-                "amount_minor": amount_minor,
-                "currency": "USD",
-            },
-        }
-    ).encode()
-
-
-def deliver(account: ProviderAccount, raw: bytes, **values: Any) -> Delivery:
-    """Store an authentic request as its endpoint would; its first delivery."""
-    endpoint = find_endpoint(account.provider, account.name)
-    assert endpoint is not None
-    request = SignedRequest(headers=(("content-type", "application/json"),), body=raw)
-    intake = Intake(
-        **{"endpoint": endpoint, "request": request, "key_id": "first", "received_at": NOW} | values
-    )
-    verdicts = receive(intake, endpoint.provider.read(request, endpoint.account))
-    return Delivery.objects.get(pk=verdicts[0].delivery_id)
-
-
-def mend(account: ProviderAccount) -> None:
-    ProviderAccount.objects.filter(pk=account.pk).update(live=False)
 
 
 def carry_out(first: Delivery, seen: Replayed) -> Replayed:
@@ -250,7 +214,7 @@ def test_the_command_shows_what_would_change_and_then_does_exactly_that(
     kept = AuditEntry.objects.order_by("seq").values_list("action", "actor", "why")
     assert list(kept) == [
         *[("delivery.replayed", "anna", "the wrong mode")] * 2,
-        ("deliveries.replayed", "anna", "the wrong mode"),
+        ("delivery.replays", "anna", "the wrong mode"),
     ]
     with pytest.raises(CommandError, match="something else would change"):
         run(*which, "--apply", digest, "--as", "anna", "--why", "twice")

@@ -27,11 +27,11 @@ from payments.conflicts.refusals import NotAllowed
 from payments.management.people_arguments import who
 from payments.models import Delivery
 from payments.replayed import Replayed, Result
+from payments.roles import REPLAY
 
 # Inside the class, __doc__ would be the class's own.
 HELP: Final = __doc__ or ""
 PAGE: Final = 500
-RIGHT: Final = "payments.replay_delivery"
 
 
 class Command(BaseCommand):
@@ -95,7 +95,7 @@ class Command(BaseCommand):
                 self._tell(found)
         chain.record(
             by=by,
-            action="deliveries.replayed",
+            action="delivery.replays",
             object_type="delivery",
             object_id="many",
             after={"asked": len(seen), **{str(key): n for key, n in counted.items()}},
@@ -155,7 +155,7 @@ def _by(options: dict[str, Any]) -> Actor:
         raise CommandError("--apply needs --why: it stays in the audit.")
     person = who(options)
     try:
-        must_hold(person, RIGHT)
+        must_hold(person, REPLAY)
     except NotAllowed as error:
         raise CommandError(str(error)) from error
     return person.actor
