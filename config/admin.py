@@ -1,6 +1,7 @@
 """The screens of the console: Django looks for them here."""
 
 from config.console import (
+    account_keys,
     accounts,
     confirmations,
     conflicts,
@@ -18,6 +19,7 @@ from config.console import (
 )
 
 __all__ = [
+    "account_keys",
     "accounts",
     "confirmations",
     "conflicts",

@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from config.console import find
 from orders.api.urls import urlpatterns as order_urls
 from payments import placing
 
@@ -11,6 +12,7 @@ urlpatterns = [
     path("v1/", include("payments.api.urls")),
     path("v1/", include(order_urls(on_placed=placing.on_placed))),
     path("admin/me/", include("config.access.urls")),
+    path("admin/find/", admin.site.admin_view(find.view), name="console_find"),
     path("admin/", admin.site.urls),
 ]
 handler400 = "config.errors.bad_request"

@@ -31,8 +31,9 @@ _INSERT_SQL: Final = """
     INSERT INTO payments_delivery
            (account_id, merchant_id, batch_id, item_no, body, body_sha256, headers, key_id,
             assurance, event_id, event_type, kind, txn_no, order_no, linked_nos, transaction_id,
-            outcome, reason, detail, received_at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            outcome, reason, detail, received_at, replay_of_id)
+    VALUES (%s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
+            %s)
  RETURNING id
 """
 
@@ -42,6 +43,7 @@ class Intake:
     """An authentic request, as it arrived at an endpoint; `batch_id` is new for each.
 
     `from_api` says that we fetched it from the provider's API: then it confirms itself.
+    `replay_of` is the first delivery of a stored request that is taken once more.
     """
 
     endpoint: Endpoint
@@ -50,6 +52,7 @@ class Intake:
     received_at: datetime
     assurance: Assurance = Assurance.WHOLE
     from_api: bool = False
+    replay_of: int | None = None
     batch_id: uuid.UUID = field(default_factory=uuid.uuid4)
 
     @property
@@ -110,6 +113,7 @@ def record(
                 reason,
                 detail,
                 intake.received_at,
+                intake.replay_of,
             ],
         )
         row = cursor.fetchone()

@@ -25,10 +25,11 @@ class KeyLine:
 def report(account: ProviderAccount, *, now: datetime) -> list[KeyLine]:
     """The account's keys, newest first for each purpose, each with one sentence of advice."""
     keys = list(account.keys.order_by("purpose", "-id"))
-    return [KeyLine(key, _advice(key, keys, now)) for key in keys]
+    return [KeyLine(key, advice(key, keys, now=now)) for key in keys]
 
 
-def _advice(key: AccountKey, keys: Sequence[AccountKey], now: datetime) -> str:
+def advice(key: AccountKey, keys: Sequence[AccountKey], *, now: datetime) -> str:
+    """What may be said of a key now, in one sentence; `keys` are all of its account."""
     if key.not_after is not None and key.not_after < now:
         return "ended"
     if key.not_before is not None and key.not_before > now:

@@ -40,23 +40,40 @@ class Verdict:
     transaction_id: int | None
 
 
-def receive(intake: Intake, readings: Sequence[Reading]) -> list[Verdict]:
+def _always(_verdicts: Sequence[Verdict]) -> bool:
+    return True
+
+
+def receive(
+    intake: Intake,
+    readings: Sequence[Reading],
+    *,
+    keep: Callable[[Sequence[Verdict]], bool] = _always,
+) -> list[Verdict]:
     """Apply each callback of one authentic request exactly once; verdicts in their order.
+
+    `keep` is asked last, in the same transaction: if it says no, nothing of all this has happened.
+    It may be asked again where a deadlock made the transaction run again.
 
     Raises OperationalError when the database cannot say yes, also when it is unknown whether
     it did: the provider's repeat will find out.
     """
-    return retry_deadlocks(partial(_receive, intake, readings))
+    return retry_deadlocks(partial(_receive, intake, readings, keep))
 
 
 @transaction.atomic(durable=True)
-def _receive(intake: Intake, readings: Sequence[Reading]) -> list[Verdict]:
+def _receive(
+    intake: Intake, readings: Sequence[Reading], keep: Callable[[Sequence[Verdict]], bool]
+) -> list[Verdict]:
     verdicts: dict[int, Verdict] = {}
     # Items lock orders, or transactions where they name none: taken in the order of these
     # numbers, two batches cannot cross. What is said of one order stays in its order.
     for item_no in sorted(range(len(readings)), key=lambda item: _locked_by(readings[item])):
         verdicts[item_no] = _take(intake, item_no, readings[item_no])
-    return [verdicts[item_no] for item_no in range(len(readings))]
+    told = [verdicts[item_no] for item_no in range(len(readings))]
+    if not keep(told):
+        transaction.set_rollback(True)
+    return told
 
 
 def _take(intake: Intake, item_no: int, reading: Reading) -> Verdict:

@@ -18,7 +18,7 @@ _VIEWED: Final = (
 )
 _MACHINERY: Final = (
     *("outbox.event", "outbox.dispatch", "outbox.destination", "outbox.endpoint"),
-    *("idempotency.record", "orders.apikey", "audit.auditentry"),
+    *("idempotency.record", "orders.apikey", "payments.accountkey", "audit.auditentry"),
 )
 
 
@@ -31,17 +31,22 @@ def _all(app: str, model: str) -> frozenset[str]:
     return frozenset(f"{app}.{verb}_{model}" for verb in ("view", "add", "change", "delete"))
 
 
+#: Take stored deliveries once more.
+REPLAY: Final = "payments.replay_delivery"
+#: Take rows out of the console: lists as CSV, evidence for a dispute.
+EXPORT: Final = "payments.export_evidence"
 VIEWER: Final = _view(*_VIEWED)
 ROLES: Final[Mapping[str, frozenset[str]]] = {
     "viewer": VIEWER,
-    "reviewer": VIEWER | {"payments.resolve_conflict", "payments.ask_provider"},
-    "approver": VIEWER | {"payments.approve_conflict", "payments.approve_policy"},
+    "reviewer": VIEWER | {"payments.resolve_conflict", "payments.ask_provider", EXPORT},
+    "approver": VIEWER | {"payments.approve_conflict", "payments.approve_policy", EXPORT},
     "operator": VIEWER
     | _view(*_MACHINERY)
-    | {"payments.ask_provider", "outbox.operate_destination", "outbox.rotate_endpointsecret"},
+    | {"payments.ask_provider", "outbox.operate_destination", "outbox.rotate_endpointsecret"}
+    | {REPLAY, EXPORT},
     "admin": VIEWER
     | _view(*_MACHINERY)
-    | {"payments.propose_policy"}
+    | {"payments.propose_policy", REPLAY, EXPORT}
     | _all("auth", "user")
     | _all("auth", "group"),
 }

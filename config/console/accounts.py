@@ -1,19 +1,16 @@
 """The accounts at the providers, and which keys they have: never a key itself."""
 
-from datetime import datetime
-
 from django.contrib import admin
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.console import cells, colours, filters
+from config.console import account_keys, cells, colours, filters
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from payments.key_report import report
 from payments.models import (
-    AccountKey,
     Confirmation,
     Delivery,
     ProviderAccount,
@@ -102,9 +99,9 @@ def _keys(account: ProviderAccount) -> SafeString:
         ),
         [
             (
-                cells.mono(line.key.key_id),
+                cells.link(line.key, line.key.key_id),
                 line.key.purpose,
-                _standing(line.key, now),
+                account_keys.standing(line.key, now),
                 cells.moment(line.key.last_used_at),
                 line.advice,
                 cells.moment(line.key.not_before),
@@ -146,10 +143,3 @@ def _trust(account: ProviderAccount) -> str:
     else:
         said.append(_("A verified callback moves money by itself."))
     return " ".join([*said, _("Not signed: %(parts)s.") % {"parts": provider.facts.unsigned}])
-
-
-def _standing(key: AccountKey, now: datetime) -> SafeString | str:
-    late = key.not_after is not None and key.not_after < now
-    early = key.not_before is not None and key.not_before > now
-    state = "EXPIRED" if late else "NOT YET" if early else "VALID"
-    return cells.label(state, {"VALID": "success", "NOT YET": "info"})

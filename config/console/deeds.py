@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import INPUT_CLASSES
 
 from audit import chain
+from audit.models import WHY_LENGTH_MAX
 from config.console import who
 
 BUSY: Final = _("The database is busy, and nothing was changed. Try again.")
@@ -33,12 +34,23 @@ class Deed(NamedTuple):
     grave: bool = False
 
 
+class WhyForm(forms.Form):
+    """Why it is done, for the audit."""
+
+    why = forms.CharField(
+        label=_("Why"), max_length=WHY_LENGTH_MAX, widget=forms.TextInput(attrs=LOOK)
+    )
+
+
 class Refused(Exception):
     """Nothing was done; the message says why, in words for the person who asked."""
 
 
 class Asked(NamedTuple):
-    """A page that asks whether to do it: what will happen, and with which words."""
+    """A page that asks whether to do it: what will happen, and with which words.
+
+    Without a `button` there is nothing to do, and the page only says so.
+    """
 
     title: str
     says: Sequence[str]

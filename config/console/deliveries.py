@@ -4,13 +4,26 @@ from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
-from config.console import cells, colours, evidence, filters, related, text
+from config.console import (
+    cells,
+    colours,
+    evidence,
+    filters,
+    related,
+    replaying,
+    rights,
+    text,
+)
 from config.console.cells import Section
+from config.console.deeds import Deed
 from config.console.screens import ReadOnlyScreen
-from payments.models import Conflict, Delivery
+from orders.models import Order
+from payments.models import AccountKey, Conflict, Delivery
 
 _DIGEST_HEX_LENGTH: Final = 64
 
@@ -38,6 +51,7 @@ class DeliveryScreen(ReadOnlyScreen):
     )
     search_fields = ("order_no__exact", "txn_no__exact", "event_id__exact")
     linked_by = ("order_no", "transaction__id__exact")
+    actions = ("replay",)
     search_help_text = "A whole order, transaction or event number, or the SHA-256 of the body"
     fieldsets = (
         (
@@ -47,10 +61,11 @@ class DeliveryScreen(ReadOnlyScreen):
                     ("received_at", "shown_outcome"),
                     ("shown_type", "kind"),
                     ("shown_event_id", "shown_reason"),
-                    ("order_no", "transaction_page"),
+                    ("order_page", "transaction_page"),
                     ("account_page", "merchant"),
                     ("linked", "shown_key"),
                     ("digest", "batch"),
+                    ("original",),
                 )
             },
         ),
@@ -72,6 +87,27 @@ class DeliveryScreen(ReadOnlyScreen):
                 pass
         return super().get_search_results(request, queryset, search_term)
 
+    def get_urls(self) -> list[URLPattern]:
+        """And the page that replays."""
+        view = self.admin_site.admin_view(replaying.view)
+        return [path("replay/", view, name="payments_delivery_replay"), *super().get_urls()]
+
+    def has_replay_permission(self, request: HttpRequest) -> bool:
+        """Who may replay."""
+        return request.user.has_perm(rights.REPLAY)
+
+    @admin.action(description=_("See what they would change now"), permissions=["replay"])
+    def replay(self, _request: HttpRequest, rows: QuerySet[Delivery]) -> HttpResponse:
+        """Show it; nothing is done yet."""
+        return replaying.to_page(rows)
+
+    def deeds(self, request: HttpRequest, row: Delivery) -> list[Deed]:
+        """See what it would change now."""
+        if not request.user.has_perm(rights.REPLAY):
+            return []
+        link = f"{reverse('admin:payments_delivery_replay')}?ids={row.pk}"
+        return [Deed(str(_("Take it once more")), link)]
+
     def sections(self, row: Delivery) -> list[Section]:
         """The bytes, the headers, and what was asked because of it."""
         asked = Conflict.objects.filter(delivery=row)
@@ -83,6 +119,9 @@ class DeliveryScreen(ReadOnlyScreen):
         ]
         if row.item_no or together.exists():
             sections.append(Section("Others in its batch", related.deliveries(together)))
+        replays = Delivery.objects.filter(replay_of__batch_id=row.batch_id, item_no=row.item_no)
+        if replays.exists():
+            sections.append(Section(str(_("Taken once more")), related.deliveries(replays)))
         return sections
 
     @admin.display(description="outcome")
@@ -115,6 +154,12 @@ class DeliveryScreen(ReadOnlyScreen):
         """The provider's number of the event."""
         return cells.mono(row.event_id)
 
+    @admin.display(description=_("order"))
+    def order_page(self, row: Delivery) -> SafeString | str:
+        """The order that it names, or only the number where nobody has placed it."""
+        order = Order.objects.filter(merchant=row.merchant_id, order_no=row.order_no).first()
+        return cells.link(order) if order else cells.mono(row.order_no)
+
     @admin.display(description="transaction")
     def transaction_page(self, row: Delivery) -> SafeString | str:
         """The money that it told, or only its number where none was entered."""
@@ -132,13 +177,21 @@ class DeliveryScreen(ReadOnlyScreen):
 
     @admin.display(description="verified with")
     def shown_key(self, row: Delivery) -> SafeString | str:
-        """The id of the key."""
-        return cells.mono(row.key_id)
+        """The id of the key, which leads to it as long as it is there."""
+        keys = AccountKey.objects.filter(account=row.account_id, key_id=row.key_id)
+        key = keys.defer("material").first()
+        return cells.link(key, row.key_id) if key else cells.mono(row.key_id)
 
     @admin.display(description="SHA-256 of the body")
     def digest(self, row: Delivery) -> SafeString | str:
         """The digest, to search by."""
         return cells.mono(bytes(row.body_sha256).hex())
+
+    @admin.display(description=_("replay of"))
+    def original(self, row: Delivery) -> SafeString | str:
+        """The request that came in, of which this is a replay."""
+        first = row.replay_of
+        return cells.link(first, cells.moment(first.received_at)) if first else cells.NOTHING
 
     @admin.display(description="batch")
     def batch(self, row: Delivery) -> str:

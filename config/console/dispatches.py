@@ -29,7 +29,6 @@ class DispatchScreen(ReadOnlyScreen):
         "shown_redrive",
     )
     list_select_related = ("event", "destination")
-    list_disable_select_all = True
     list_filter = (filters.DispatchStateFilter, filters.DESTINATION, filters.between("created_at"))
     search_help_text = "A whole event id, or a whole destination's code"
     search_fields = ("destination__code__exact",)

@@ -3,7 +3,7 @@
 import uuid
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
@@ -14,7 +14,9 @@ from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE as ORDER
 from orders.models import Order
 from outbox.models import Dispatch, Event
-from payments.models import Conflict
+from payments.conflict_events import CONFLICT
+from payments.models import Conflict, ProviderTransaction, Refund
+from payments.refunds.events import PAYMENT, REFUND
 
 
 @admin.register(Event)
@@ -26,7 +28,6 @@ class EventScreen(ReadOnlyScreen):
     search_help_text = "Event id, or start of what it is about: shop/1001"
     search_fields = ("aggregate_id__startswith",)
     ordering = ("-created_at",)
-    list_disable_select_all = True
     actions = ("redrive",)
     fieldsets = (
         (
@@ -96,14 +97,19 @@ class EventScreen(ReadOnlyScreen):
 
     @admin.display(description="about")
     def about(self, event: Event) -> SafeString | str:
-        """The order or the conflict that it tells of."""
+        """What it tells of: an order, a refund, a payment or a conflict."""
         return cells.link(_subject(event), f"{event.aggregate_type} {event.aggregate_id}")
 
 
-def _subject(event: Event) -> Order | Conflict | None:
+def _subject(event: Event) -> Model | None:
+    """The row that it tells of: an aggregate is named by its merchant, its account, or its id."""
+    owner, _, number = event.aggregate_id.rpartition("/")
     if event.aggregate_type == ORDER:
-        code, _, order_no = event.aggregate_id.partition("/")
-        return Order.objects.filter(merchant__code=code, order_no=order_no).first()
-    if event.aggregate_type == "conflict" and event.aggregate_id.isdecimal():
-        return Conflict.objects.filter(pk=int(event.aggregate_id)).first()
-    return None
+        return Order.objects.filter(merchant__code=owner, order_no=number).first()
+    if event.aggregate_type == REFUND:
+        return Refund.objects.filter(merchant__code=owner, refund_no=number).first()
+    by_id: dict[str, type[Model]] = {PAYMENT: ProviderTransaction, CONFLICT: Conflict}
+    model = by_id.get(event.aggregate_type)
+    if model is None or not number.isdecimal():
+        return None
+    return QuerySet(model).filter(pk=int(number)).first()

@@ -1,5 +1,7 @@
 """Idempotency keys: what became of each, and which of them wait for a person."""
 
+import json
+
 from django.contrib import admin
 from django.contrib.admin import EmptyFieldListFilter
 from django.utils.safestring import SafeString
@@ -7,8 +9,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from config.console import cells, colours, filters
+from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from idempotency.models import Record
+from orders.models import Merchant, Order
+from payments.models import Refund
 
 
 @admin.register(Record)
@@ -49,6 +54,14 @@ class KeyScreen(ReadOnlyScreen):
         ),
     )
 
+    def sections(self, record: Record) -> list[Section]:
+        """Whose key it is, and what its answer speaks of; the answer itself is the merchant's."""
+        rows = _rows_of(record)
+        if not rows:
+            return []
+        linked = cells.table((_("Row"),), [(cells.link(row),) for row in rows])
+        return [Section(_("Belongs to"), linked)]
+
     @admin.display(description=_("key"))
     def shown_key(self, record: Record) -> SafeString | str:
         """The client's key."""
@@ -73,3 +86,19 @@ class KeyScreen(ReadOnlyScreen):
     def shown_reason(self, record: Record) -> str:
         """Why it was given up or handed over."""
         return cells.words(record.reason)
+
+
+def _rows_of(record: Record) -> list[Merchant | Order | Refund]:
+    """The merchant that the scope names, and the order and the refund that the answer names."""
+    tenant = record.scope.partition("/")[0]
+    merchant = Merchant.objects.filter(pk=int(tenant)).first() if tenant.isdecimal() else None
+    if merchant is None:
+        return []
+    try:
+        said = json.loads(bytes(record.result_body or b"{}"))
+    except ValueError:
+        said = {}
+    named = said if isinstance(said, dict) else {}
+    orders = Order.objects.filter(merchant=merchant, order_no=str(named.get("order_no") or ""))
+    refunds = Refund.objects.filter(merchant=merchant, refund_no=str(named.get("refund_no") or ""))
+    return [merchant, *orders, *refunds]

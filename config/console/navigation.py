@@ -67,6 +67,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
             _item(_("Deliveries"), "move_to_inbox", "payments.delivery"),
             _item(_("Waiting for confirmation"), "hourglass_top", "payments.confirmation"),
             _item(_("Accounts"), "account_balance", "payments.provideraccount"),
+            _item(_("Account keys"), "key_vertical", "payments.accountkey"),
         ],
     },
     {

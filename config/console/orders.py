@@ -11,7 +11,7 @@ from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE
 from orders.models import Order
-from payments.models import Conflict, Delivery, Disposition, ProviderTransaction
+from payments.models import Conflict, Delivery, Disposition, ProviderTransaction, Refund
 
 
 @admin.register(Order)
@@ -64,6 +64,7 @@ class OrderScreen(ReadOnlyScreen):
         more = cells.list_of(Delivery, _("All deliveries for this order"), **all_of_it)
         return [
             Section(_("Money"), related.transactions(money)),
+            Section(_("Refunds"), related.refunds(Refund.objects.filter(order=row))),
             Section(_("Conflicts"), related.conflicts(conflicts)),
             Section(_("Deliveries"), related.deliveries(delivered, more=more)),
             Section(

@@ -30,41 +30,51 @@ def view(request: HttpRequest) -> HttpResponse:
     Raises PermissionDenied, BadRequest.
     """
     rights.require(request, rights.OPERATE)
+    form = deeds.WhyForm(request.POST or None)
     if request.method == "POST":
-        ids = _ids(request.POST.get("ids", ""))
-        back = _list() if len(ids) != 1 else f"{_list()}{ids[0]}/change/"
-        return deeds.done(request, lambda: _redrive(request, ids), back)
-    dead = list(_chosen(request)[: REDRIVEN_MAX + 1])
+        ids = ids_of(request.POST.get("ids", ""))
+        if form.is_valid():
+            back = _list() if len(ids) != 1 else f"{_list()}{ids[0]}/change/"
+            why = form.cleaned_data["why"]
+            return deeds.done(request, lambda: _redrive(request, ids, why), back)
+        chosen = _dead().filter(pk__in=ids)
+    else:
+        chosen = _chosen(request)
+    dead = list(chosen[: REDRIVEN_MAX + 1])
     if not dead:
         messages.warning(request, "Nothing of that is dead now.")
         return HttpResponseRedirect(_list())
-    return deeds.ask(request, Dispatch, _asked(dead))
+    return deeds.ask(request, Dispatch, _asked(request, dead, form))
 
 
 def to_page(dispatches: QuerySet[Dispatch]) -> HttpResponse:
     """Where those of them that are dead can be redriven."""
     dead = dispatches.filter(dead_at__isnull=False).order_by("dead_at", "pk")
-    ids = ",".join(str(pk) for pk in dead.values_list("pk", flat=True)[:REDRIVEN_MAX])
-    return HttpResponseRedirect(f"{reverse('admin:outbox_dispatch_redrive')}?ids={ids}")
+    keys = list(dead.values_list("pk", flat=True)[: REDRIVEN_MAX + 1])
+    ids = ",".join(str(pk) for pk in keys[:REDRIVEN_MAX])
+    more = "&more=1" if len(keys) > REDRIVEN_MAX else ""
+    return HttpResponseRedirect(f"{reverse('admin:outbox_dispatch_redrive')}?ids={ids}{more}")
 
 
 def _chosen(request: HttpRequest) -> QuerySet[Dispatch]:
     """The dead that the address names: some, or all of one destination."""
-    dead = Dispatch.objects.filter(dead_at__isnull=False)
     if "destination" in request.GET:
-        dead = dead.filter(destination__in=_ids(request.GET["destination"]))
-    else:
-        dead = dead.filter(pk__in=_ids(request.GET.get("ids", "")))
-    found = dead.select_related("destination", "event").order_by("dead_at", "pk")
-    return found.defer("event__payload", "event__headers")
+        return _dead().filter(destination__in=ids_of(request.GET["destination"]))
+    return _dead().filter(pk__in=ids_of(request.GET.get("ids", "")))
 
 
-def _asked(dead: list[Dispatch]) -> Asked:
+def _dead() -> QuerySet[Dispatch]:
+    """Those that died first come first."""
+    dead = Dispatch.objects.filter(dead_at__isnull=False).order_by("dead_at", "pk")
+    return dead.select_related("destination", "event").defer("event__payload", "event__headers")
+
+
+def _asked(request: HttpRequest, dead: list[Dispatch], form: deeds.WhyForm) -> Asked:
     shown = dead[:REDRIVEN_MAX]
     numbers = Counter(row.destination.code for row in shown)
     where = ", ".join(f"{number} to {code}" for code, number in sorted(numbers.items()))
     says = [f"Back in line, with all their attempts: {where}."]
-    if len(dead) > REDRIVEN_MAX:
+    if len(dead) > REDRIVEN_MAX or "more" in request.GET:
         says.append(f"There are more: these are the {REDRIVEN_MAX} that died first.")
     says.append("What waits behind them goes out after them. Mend what killed them first.")
     return Asked(
@@ -72,6 +82,7 @@ def _asked(dead: list[Dispatch]) -> Asked:
         says=says,
         button=f"Redrive {len(shown)}",
         back=_list(),
+        form=form,
         seen={"ids": ",".join(str(row.pk) for row in shown)},
         table=cells.table(
             ("Event", "About", "Destination", "Died", "Attempts", "Last error"),
@@ -92,7 +103,7 @@ def _asked(dead: list[Dispatch]) -> Asked:
 
 
 @transaction.atomic
-def _redrive(request: HttpRequest, ids: list[int]) -> str:
+def _redrive(request: HttpRequest, ids: list[int], why: str) -> str:
     """Those that are still dead; what died after the page was shown is not among them."""
     where: dict[str, list[UUID]] = defaultdict(list)
     rows = Dispatch.objects.filter(pk__in=ids, dead_at__isnull=False)
@@ -105,7 +116,7 @@ def _redrive(request: HttpRequest, ids: list[int]) -> str:
         raise deeds.Refused("none of them is dead any more")
     told = sorted((str(event), code, str(attempt)) for (event, code), attempt in redriven.items())
     about = told[0][0] if len(told) == 1 else "many"
-    deeds.keep(request, "event.redriven", about, after={"redriven": told})
+    deeds.keep(request, "event.redriven", about, after={"redriven": told}, why=why)
     return _told(redriven.items(), asked=len(ids))
 
 
@@ -116,7 +127,8 @@ def _told(redriven: Iterable[tuple[tuple[UUID, str], UUID]], *, asked: int) -> s
     return f"Back in line: {len(named)}{of}. Redrive ids: {'; '.join(named[:_NAMED_MAX])}{more}."
 
 
-def _ids(written: str) -> list[int]:
+def ids_of(written: str) -> list[int]:
+    """Ids as the address of a page has them, with commas. Raises BadRequest."""
     parts = [part for part in written.split(",") if part]
     if len(parts) > REDRIVEN_MAX or not all(
         part.isascii() and part.isdigit() and len(part) <= _ID_DIGITS_MAX for part in parts

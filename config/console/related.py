@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from config.console import cells, colours
 from orders.money import Money, NotMoney
 from payments.conflicts import facts
-from payments.models import Conflict, Delivery, ProviderTransaction
+from payments.models import Conflict, Delivery, ProviderTransaction, Refund
 
 #: How many related rows a page shows.
 ROWS_MAX: Final = 20
@@ -82,6 +82,25 @@ def conflicts(rows: QuerySet[Conflict]) -> SafeString:
                 cells.moment(row.opened_at),
                 cells.moment(row.due_at),
                 cells.words(row.resolution),
+            )
+            for row in shown
+        ],
+    )
+
+
+def refunds(rows: QuerySet[Refund]) -> SafeString:
+    """What merchants asked to be paid back, newest first."""
+    shown = rows.select_related("account").order_by("-id")[:ROWS_MAX]
+    return cells.table(
+        (_("Refund"), _("Status"), _("Amount"), _("Account"), _("Requested"), _("Finished")),
+        [
+            (
+                cells.link(row),
+                cells.label(row.status, colours.REFUND),
+                cells.amount(money(row.amount_minor, row.currency)),
+                row.account.endpoint,
+                cells.moment(row.requested_at),
+                cells.moment(row.finished_at),
             )
             for row in shown
         ],

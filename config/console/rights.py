@@ -5,6 +5,10 @@ from typing import Final
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
+from payments.roles import EXPORT, REPLAY
+
+__all__ = ["EXPORT", "OPERATE", "REPLAY", "ROTATE", "by", "require"]
+
 #: Let destinations rest and work again, and send events and tests again.
 OPERATE: Final = "outbox.operate_destination"
 #: Make and end the secrets that webhooks are signed with: who sees a new one can sign.

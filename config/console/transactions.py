@@ -5,10 +5,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.console import cells, colours, filters, related
+from config.console import cells, colours, filters, outgoing, related
 from config.console.cells import Section
 from config.console.screens import ReadOnlyScreen
-from payments.models import Conflict, Delivery, ProviderTransaction
+from payments.models import Conflict, Delivery, ProviderTransaction, Refund
+from payments.refunds.events import PAYMENT
 
 
 @admin.register(ProviderTransaction)
@@ -66,6 +67,11 @@ class TransactionScreen(ReadOnlyScreen):
             Section(_("Conflicts"), related.conflicts(Conflict.objects.filter(transaction=row))),
             Section(_("Deliveries"), related.deliveries(delivered, more=more)),
             Section(_("Refunds and chargebacks of it"), related.transactions(reversals)),
+            Section(
+                _("Refunds that merchants asked for"),
+                related.refunds(Refund.objects.filter(payment=row)),
+            ),
+            Section(_("Events"), outgoing.events(PAYMENT, str(row.pk))),
         ]
 
     @admin.display(description=gettext_lazy("transaction"))

@@ -1,6 +1,6 @@
 """Which intent a request names: its key, its scope and its meaning."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -70,6 +70,16 @@ _OPERATIONS: Final[dict[str, Operation]] = {}
 def scope_of(merchant: Merchant, operation: str) -> Scope:
     """The scope of a merchant's keys for an operation. Raises KeyError for an unknown one."""
     return Scope(str(merchant.pk), operation, _OPERATIONS[operation].version)
+
+
+def scopes_of(merchant_ids: Iterable[int]) -> list[str]:
+    """Every scope that keys of these merchants may have, those of earlier versions too."""
+    return [
+        str(Scope(str(merchant_id), operation.name, version))
+        for merchant_id in merchant_ids
+        for operation in _OPERATIONS.values()
+        for version in range(1, operation.version + 1)
+    ]
 
 
 def operations() -> list[str]:

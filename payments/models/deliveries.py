@@ -1,6 +1,7 @@
 """Every authentic delivery, as it came."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models import Q
 
@@ -15,7 +16,8 @@ class Delivery(models.Model):
     """One authentic callback as delivered, repeats too. Append only.
 
     A batch makes one row per callback, with a common `batch_id`; its bytes are kept once, in
-    the row with `item_no` 0.
+    the row with `item_no` 0. What was replayed is written anew: `replay_of` is then the first row
+    of the request as it came.
     """
 
     account = models.ForeignKey(ProviderAccount, on_delete=models.PROTECT, db_index=False)
@@ -42,9 +44,21 @@ class Delivery(models.Model):
     reason = models.CharField(max_length=40, blank=True)
     detail = models.CharField(max_length=300, blank=True)
     received_at = models.DateTimeField()
+    replay_of = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="replays",
+        db_index=False,
+    )
 
     class Meta:
         verbose_name_plural = "deliveries"
+        permissions = [
+            ("replay_delivery", "Can take stored deliveries once more"),
+            ("export_evidence", "Can export lists and evidence"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["batch_id", "item_no"], name="delivery_item_is_unique"),
             models.CheckConstraint(
@@ -59,6 +73,14 @@ class Delivery(models.Model):
             models.Index(fields=["account", "received_at"], name="delivery_by_account"),
             models.Index(fields=["account", "txn_no"], name="delivery_by_transaction"),
             models.Index(fields=["merchant", "order_no"], name="delivery_by_order"),
+            # Only looked up whole: what is hashed is smaller than what is sorted.
+            HashIndex(fields=["event_id"], name="delivery_by_event"),
+            HashIndex(fields=["body_sha256"], condition=Q(item_no=0), name="delivery_by_digest"),
+            models.Index(
+                fields=["replay_of"],
+                condition=Q(replay_of__isnull=False),
+                name="delivery_replays",
+            ),
         ]
 
     def __str__(self) -> str:

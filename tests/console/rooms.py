@@ -11,6 +11,7 @@ from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Destination, Dispatch, Endpoint, Event
 from payments.models import (
+    AccountKey,
     Confirmation,
     Conflict,
     Delivery,
@@ -22,7 +23,7 @@ from tests import factories
 
 MONEY_TABLES = (
     *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
-    *(Refund, Event, ApiKey, Destination, Dispatch, Endpoint),
+    *(Refund, Event, ApiKey, AccountKey, Destination, Dispatch, Endpoint),
 )
 TABLES = (*MONEY_TABLES, Merchant, Record)
 
@@ -76,7 +77,7 @@ def furnish(**texts: Any) -> Rows:
     record = factories.RecordFactory.create(**of("record"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
-        *(refund, event, key, merchant, record),
+        *(refund, event, key, merchant, record, account.keys.get()),
         *(dispatch, dispatch.destination, dispatch.destination.endpoint),
     )
     return Rows({type(row): row for row in found})

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from audit.models import AuditEntry
 from config.console import redriving
+from config.console.dispatches import DispatchScreen
 from outbox.destinations import directory
 from outbox.models import BUS, Destination, Dispatch, Event
 from tests import factories
@@ -21,6 +22,7 @@ from tests.factories import CREATED_AT
 OPERATOR = ("operate_destination", "view_destination", "view_dispatch", "view_event")
 VIEWER = ("view_destination", "view_dispatch", "view_event", "view_endpoint")
 REDRIVE = "/admin/outbox/dispatch/redrive/"
+WHY = {"why": "the queue is bound now"}
 
 
 @pytest.fixture
@@ -133,7 +135,7 @@ def test_who_may_only_look_is_offered_nothing_and_can_do_nothing(db: None) -> No
         viewer.post(move(stream, "pause"), {"seen": "ACTIVE", "reason": "x"}),
         viewer.get(move(stream, "pause")),
         viewer.get(f"{REDRIVE}?ids={lost.pk}"),
-        viewer.post(REDRIVE, {"ids": str(lost.pk)}),
+        viewer.post(REDRIVE, {"ids": str(lost.pk)} | WHY),
     ):
         assert answer.status_code == 403
     viewer.post(list_of(Dispatch), {"action": "redrive", "_selected_action": str(lost.pk)})
@@ -154,7 +156,7 @@ def test_from_a_list_the_dead_are_redriven_after_a_page_that_says_how_many_and_t
     )
     page = operator.get(chosen["Location"])
     with capture_logs() as logged:
-        answer = operator.post(REDRIVE, page.context["asked"].seen)
+        answer = operator.post(REDRIVE, page.context["asked"].seen | WHY)
 
     assert "1 to audit, 2 to bus." in page.content.decode()
     assert Dispatch.objects.filter(state="DEAD").count() == 0
@@ -165,7 +167,8 @@ def test_from_a_list_the_dead_are_redriven_after_a_page_that_says_how_many_and_t
     assert {entry["by"] for entry in logged if entry["event"] == "event_redriven"} == {
         "console, anna"
     }
-    assert len(AuditEntry.objects.get(action="event.redriven").after["redriven"]) == 3
+    entry = AuditEntry.objects.get(action="event.redriven")
+    assert (len(entry.after["redriven"]), entry.why) == (3, WHY["why"])
     shown = operator.get(page_of(lost[0].event)).content.decode()
     assert str(Dispatch.objects.get(pk=lost[0].pk).redrive_id) in shown
 
@@ -178,14 +181,14 @@ def test_a_destination_leads_to_the_redrive_of_all_that_is_dead_for_it_alone(
 
     link = f"{REDRIVE}?destination={stream.pk}"
     assert link in operator.get(page_of(stream)).content.decode()
-    operator.post(REDRIVE, operator.get(link).context["asked"].seen)
+    operator.post(REDRIVE, operator.get(link).context["asked"].seen | WHY)
 
     assert [Dispatch.objects.get(pk=row.pk).state for row in (lost, other)] == ["PENDING", "DEAD"]
 
 
 def test_a_second_click_and_what_is_not_dead_any_more_are_not_redriven(operator: Client) -> None:
     first, second = dead(), dead()
-    form = operator.get(f"{REDRIVE}?ids={first.pk},{second.pk}").context["asked"].seen
+    form = operator.get(f"{REDRIVE}?ids={first.pk},{second.pk}").context["asked"].seen | WHY
     Dispatch.objects.filter(pk=second.pk).update(
         state="PUBLISHED", dead_at=None, published_at=CREATED_AT
     )
@@ -212,10 +215,32 @@ def test_of_many_dead_the_first_that_died_are_redriven_and_the_page_says_so(
     assert page.context["asked"].seen == {"ids": f"{lost[0].pk},{lost[1].pk}"}
 
 
+def test_a_whole_list_as_it_is_filtered_is_redriven_and_nothing_without_a_reason(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = factories.DestinationFactory.create(code="audit")
+    lost = [dead(destination=stream) for _ in range(3)]
+    other = dead()
+    monkeypatch.setattr(DispatchScreen, "list_per_page", 1)
+    shown = f"{list_of(Dispatch)}?destination__id__exact={stream.pk}"
+
+    chosen = operator.post(
+        shown, {"action": "redrive", "_selected_action": str(lost[0].pk), "select_across": "1"}
+    )
+    page = operator.get(chosen["Location"])
+    refused = operator.post(REDRIVE, page.context["asked"].seen | {"why": " "})
+
+    assert page.context["asked"].seen == {"ids": ",".join(str(row.pk) for row in lost)}
+    assert (refused.status_code, refused.context["asked"].seen) == (200, page.context["asked"].seen)
+    assert Dispatch.objects.filter(state="DEAD").count() == 4
+    operator.post(REDRIVE, refused.context["asked"].seen | WHY)
+    assert list(Dispatch.objects.filter(state="DEAD")) == [other]
+
+
 @pytest.mark.parametrize("ids", ["x", "-1", "1;2", "9" * 19, "\u0661", ",".join(["1"] * 501)])
 def test_ids_that_are_none_are_refused(operator: Client, ids: str) -> None:
     assert operator.get(REDRIVE, {"ids": ids}).status_code == 400
-    assert operator.post(REDRIVE, {"ids": ids}).status_code == 400
+    assert operator.post(REDRIVE, {"ids": ids} | WHY).status_code == 400
 
 
 def test_where_nothing_is_dead_nothing_is_asked(operator: Client) -> None:

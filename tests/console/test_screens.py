@@ -1,5 +1,6 @@
 """Every screen shows its rows, finds them, and costs the same however many there are."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Destination, Dispatch, Endpoint, Event
 from payments.models import (
+    AccountKey,
     Confirmation,
     Conflict,
     Delivery,
@@ -99,6 +101,9 @@ QUESTIONS: list[tuple[type[Model], Ask, str]] = [
     (ProviderAccount, lambda row: f"q={row.account_no}", "q=none"),
     (ProviderAccount, lambda _: "provider=stripe", "provider=other"),
     (ProviderAccount, lambda _: "live__exact=1", "live__exact=0"),
+    (AccountKey, lambda row: f"q={row.key_id}", "q=none"),
+    (AccountKey, lambda _: "purpose=signature", "purpose=decryption"),
+    (AccountKey, lambda _: "last_used_at__isempty=1", "last_used_at__isempty=0"),
     (Merchant, lambda row: f"q={row.code}", "q=none"),
     (Merchant, lambda _: "active__exact=1", "active__exact=0"),
     (ApiKey, lambda row: f"q={row.prefix}", "q=none"),
@@ -116,7 +121,7 @@ def test_every_page_answers(superuser: Client, rows: Rows) -> None:
 def test_a_list_shows_what_it_is_asked_for(
     superuser: Client, rows: Rows, table: type[Model], found: Ask, not_found: str
 ) -> None:
-    if table not in (Merchant, ProviderAccount):
+    if table not in (Merchant, ProviderAccount, AccountKey):
         factories.ProviderAccountFactory.create()  # a filter with one choice only is not offered
     here = superuser.get(f"{list_of(table)}?{found(rows[table])}")
     gone = superuser.get(f"{list_of(table)}?{not_found}")
@@ -169,6 +174,7 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     Dispatch: factories.DispatchFactory.create,
     Endpoint: factories.EndpointFactory.create,
     ApiKey: factories.ApiKeyFactory.create,
+    AccountKey: factories.ProviderAccountFactory.create,
     Merchant: factories.MerchantFactory.create,
     Record: factories.RecordFactory.create,
 }
@@ -228,6 +234,83 @@ def test_an_order_leads_to_everything_that_was_said_about_it(superuser: Client, 
 
     for table in (ProviderTransaction, Delivery, Conflict, Event):
         assert f'href="{page_of(rows[table])}"' in shown, table
+
+
+#: Pages that lead from one to another, in the direction of the pair.
+LINKED: list[tuple[type[Model], type[Model]]] = [
+    *((Order, table) for table in (ProviderTransaction, Refund, Delivery, Conflict, Event)),
+    *((ProviderTransaction, table) for table in (Delivery, Refund, Conflict, ProviderAccount)),
+    *((Delivery, table) for table in (Order, ProviderTransaction, Conflict, ProviderAccount)),
+    (Delivery, AccountKey),
+    *((Refund, table) for table in (Order, ProviderTransaction, ProviderAccount)),
+    *((Conflict, table) for table in (Order, ProviderTransaction, Delivery)),
+    *((Event, table) for table in (Order, Dispatch)),
+    *((Dispatch, table) for table in (Event, Endpoint)),
+    *((Record, table) for table in (Merchant, Order, Refund)),
+    (ProviderAccount, AccountKey),
+    (AccountKey, ProviderAccount),
+]
+
+
+def test_what_belongs_together_is_linked(superuser: Client, rows: Rows) -> None:
+    key, record, refund = rows[AccountKey], rows[Record], rows[Refund]
+    Delivery.objects.update(key_id=key.key_id)
+    Order.objects.update(merchant=refund.merchant)
+    said = {"order_no": rows[Order].order_no, "refund_no": refund.refund_no, "paid": True}
+    Record.objects.filter(pk=record.pk).update(
+        scope=f"{refund.merchant_id}/request_refund/v1",
+        status="SUCCEEDED",
+        lease_until=None,
+        handed_over_at=None,
+        finished_at=CREATED_AT,
+        result_code=201,
+        result_body=json.dumps(said).encode(),
+    )
+    pages: dict[type[Model], str] = {
+        table: superuser.get(page_of(rows[table])).content.decode() for table in TABLES
+    }
+
+    missing = [
+        (table.__name__, other.__name__)
+        for table, other in LINKED
+        if f'href="{page_of(rows[other])}"' not in pages[table]
+    ]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("answer", [b"", b"[]", b"null", b"\xff", b'{"order_no": {}}', b"7"])
+def test_an_answer_that_names_nothing_leads_to_its_merchant_alone(
+    superuser: Client, rows: Rows, answer: bytes
+) -> None:
+    merchant = rows[Merchant]
+    record = factories.RecordFactory.create(
+        scope=f"{merchant.pk}/place_order/v1",
+        status="SUCCEEDED",
+        lease_until=None,
+        handed_over_at=None,
+        finished_at=CREATED_AT,
+        result_code=201,
+        result_body=answer,
+    )
+
+    shown = superuser.get(page_of(record)).content.decode()
+
+    assert page_of(merchant) in shown
+    assert page_of(rows[Order]) not in shown
+
+
+def test_a_refund_s_and_a_payment_s_events_lead_to_them(superuser: Client, rows: Rows) -> None:
+    refund, payment = rows[Refund], rows[ProviderTransaction]
+    named = {"refund": f"{refund.merchant.code}/{refund.refund_no}", "payment": str(payment.pk)}
+    told = {
+        kind: factories.EventFactory.create(aggregate_type=kind, aggregate_id=number)
+        for kind, number in named.items()
+    }
+
+    assert page_of(refund) in superuser.get(page_of(told["refund"])).content.decode()
+    assert page_of(payment) in superuser.get(page_of(told["payment"])).content.decode()
+    assert page_of(told["payment"]) in superuser.get(page_of(payment)).content.decode()
 
 
 def test_an_order_shows_money_that_is_held_because_of_it(superuser: Client) -> None:

@@ -83,8 +83,8 @@ MUTANTS: Final = (
     mutant(
         "a deadlock is the provider's trouble",
         _RECEIVE,
-        "return retry_deadlocks(partial(_receive, intake, readings))",
-        "return _receive(intake, readings)",
+        "return retry_deadlocks(partial(_receive, intake, readings, keep))",
+        "return _receive(intake, readings, keep)",
         *(FAULTS, "-k", "ended_to_free"),
     ),
 )
