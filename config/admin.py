@@ -13,6 +13,8 @@ from config.console import (
     merchants,
     orders,
     people,
+    policies,
+    proposals,
     refunds,
     transactions,
 )
@@ -30,6 +32,8 @@ __all__ = [
     "merchants",
     "orders",
     "people",
+    "policies",
+    "proposals",
     "refunds",
     "transactions",
 ]

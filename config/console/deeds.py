@@ -49,7 +49,14 @@ class Asked(NamedTuple):
     table: str = ""
 
 
-def ask(request: HttpRequest, model: type[Model], asked: Asked, row: Any = None) -> HttpResponse:
+def ask(
+    request: HttpRequest,
+    model: type[Model],
+    asked: Asked,
+    row: Any = None,
+    *,
+    template: str = "console/asked.html",
+) -> HttpResponse:
     """The page with its button; `row` is what it is about."""
     meta = model._meta  # noqa: SLF001 - Django's documented way to a model's names
     context = admin.site.each_context(request) | {
@@ -59,7 +66,7 @@ def ask(request: HttpRequest, model: type[Model], asked: Asked, row: Any = None)
         "asked": asked,
     }
     request.current_app = admin.site.name  # as Django's own pages do
-    return TemplateResponse(request, "console/asked.html", context)
+    return TemplateResponse(request, template, context)
 
 
 def keep(

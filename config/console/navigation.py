@@ -5,6 +5,8 @@ from typing import Any, Final
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 
 def _stylesheet(_request: HttpRequest) -> str:
@@ -15,7 +17,7 @@ def _favicon(_request: HttpRequest) -> str:
     return static("console/favicon.svg")
 
 
-def _item(title: str, icon: str, model: str, **more: str) -> dict[str, Any]:
+def _item(title: str | Promise, icon: str, model: str, **more: str) -> dict[str, Any]:
     """A list in the sidebar, for those who may see it."""
     app, _, name = model.partition(".")
 
@@ -39,6 +41,14 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
                 badge="config.console.undecided.count",
                 badge_variant="danger",
             ),
+            _item(
+                _("Waiting for approval"),
+                "how_to_reg",
+                "payments.proposal",
+                badge="config.console.waiting.count",
+                badge_variant="warning",
+            ),
+            _item(_("Policies"), "policy", "payments.conflictpolicy"),
         ],
     },
     {

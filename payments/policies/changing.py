@@ -37,31 +37,30 @@ class NotThatStatus(RuntimeError):
 
 @transaction.atomic(durable=True)
 def propose(
-    merchant: Merchant, content: Any, *, why: str, person: Person, now: datetime
+    merchant: Merchant,
+    content: Any,
+    *,
+    why: str,
+    person: Person,
+    now: datetime,
+    seen: int | None = None,
 ) -> ConflictPolicy:
     """Make the next version: it counts at once if it widens nothing, else when it is approved.
 
-    Raises BadPolicy, and a Refused: NotAllowed, NoReason, DoesNotFit if another version waits.
+    `seen`: the version that counted when the person looked, 0 for none; None does not ask.
+    Raises BadPolicy, and a Refused: NotAllowed, NoReason, DoesNotFit if another version waits or
+    another counts by now.
     """
     people.must_hold(person, PROPOSE)
     wanted = document.read(content)
     if not why.strip():
         raise NoReason(NoReason.__doc__)
     _lock(merchant.pk)
-    versions = ConflictPolicy.objects.filter(merchant=merchant)
-    if versions.filter(status=PolicyStatus.PROPOSED).exists():
+    _must_count(merchant.pk, seen)
+    if ConflictPolicy.objects.filter(merchant=merchant, status=PolicyStatus.PROPOSED).exists():
         raise DoesNotFit("Another version waits for approval: approve, reject or withdraw it.")
-    last = versions.aggregate(last=Max("version"))["last"]
     needs_two = rules.widens(current.rules_of(merchant.pk), wanted)
-    policy = ConflictPolicy.objects.create(
-        merchant=merchant,
-        version=(last or 0) + 1,
-        rules=content,
-        needs_two=needs_two,
-        why=why.strip()[:WHY_LENGTH_MAX],
-        proposed_by_id=person.user_id,
-        proposed_at=now,
-    )
+    policy = _next(merchant, content, needs_two=needs_two, why=why, person=person, now=now)
     if needs_two:
         _record("policy.proposed", policy, person, before=current.active(merchant.pk), why=why)
         return policy
@@ -70,12 +69,42 @@ def propose(
 
 
 @transaction.atomic(durable=True)
-def approve(policy_id: int, *, person: Person, now: datetime) -> ConflictPolicy:
-    """Let what another has proposed count. Raises NoSuchPolicy, NotAllowed, DoesNotFit."""
+def switch_off(
+    merchant: Merchant, *, why: str, person: Person, now: datetime, seen: int | None = None
+) -> ConflictPolicy:
+    """Let no rule decide any more, at once; above which amount two people decide stays.
+
+    It does not wait for a version that waits: that one may still be approved, and then counts.
+    `seen` as for `propose`. Raises NotAllowed, NoReason, DoesNotFit.
+    """
+    people.must_hold(person, PROPOSE)
+    if not why.strip():
+        raise NoReason(NoReason.__doc__)
+    _lock(merchant.pk)
+    _must_count(merchant.pk, seen)
+    before = current.active(merchant.pk)
+    if before is None or not current.rules_of(merchant.pk).by_kind:
+        raise DoesNotFit("No rule decides anything: there is nothing to switch off.")
+    limits = before.rules.get("four_eyes_above")
+    content = {"four_eyes_above": limits} if limits else {}
+    policy = _next(merchant, content, needs_two=False, why=why, person=person, now=now)
+    _activate(policy, person, why=why, now=now)
+    return policy
+
+
+@transaction.atomic(durable=True)
+def approve(
+    policy_id: int, *, person: Person, now: datetime, seen: int | None = None
+) -> ConflictPolicy:
+    """Let what another has proposed count; `seen` as for `propose`.
+
+    Raises NoSuchPolicy, NotAllowed, DoesNotFit.
+    """
     people.must_hold(person, APPROVE)
     policy = _waiting(policy_id)
     if policy.proposed_by_id == person.user_id:
         raise NotAllowed(f"{person.name} proposed it: another person must approve it.")
+    _must_count(policy.merchant_id, seen)
     _activate(policy, person, why="", now=now)
     return policy
 
@@ -92,6 +121,29 @@ def decline(policy_id: int, *, why: str, person: Person, now: datetime) -> Confl
     _move(policy, status, person, why=why, now=now)
     _record(f"policy.{status.lower()}", policy, person, before=None, why=why)
     return policy
+
+
+def _next(
+    merchant: Merchant, content: Any, *, needs_two: bool, why: str, person: Person, now: datetime
+) -> ConflictPolicy:
+    """The version after the last, which counts for nothing yet."""
+    last = ConflictPolicy.objects.filter(merchant=merchant).aggregate(last=Max("version"))["last"]
+    return ConflictPolicy.objects.create(
+        merchant=merchant,
+        version=(last or 0) + 1,
+        rules=content,
+        needs_two=needs_two,
+        why=why.strip()[:WHY_LENGTH_MAX],
+        proposed_by_id=person.user_id,
+        proposed_at=now,
+    )
+
+
+def _must_count(merchant_id: int, seen: int | None) -> None:
+    """Raise DoesNotFit if another version counts than was seen; the caller holds the lock."""
+    counts = current.version_of(merchant_id)
+    if seen is not None and seen != counts:
+        raise DoesNotFit(f"Version {counts} counts by now, and not {seen}: look at it first.")
 
 
 def _activate(policy: ConflictPolicy, person: Person, *, why: str, now: datetime) -> None:
