@@ -51,7 +51,9 @@ def read(written: str) -> dict[str, int]:
 
 def write(amounts: Mapping[str, int]) -> str:
     """The amounts as `read` reads them."""
-    return ", ".join(related.money(amount, currency) for currency, amount in amounts.items())
+    return ", ".join(
+        related.money(amount, currency) for currency, amount in sorted(amounts.items())
+    )
 
 
 def _no_amount(part: str) -> ValidationError:

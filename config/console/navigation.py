@@ -89,6 +89,8 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
             _item("API keys", "key", "orders.apikey"),
             _item("Users", "person", "auth.user"),
             _item("Groups", "group", "auth.group"),
+            # What roles may do is no secret among those who have some.
+            {"title": _("Roles"), "icon": "badge", "link": reverse_lazy("admin:auth_group_roles")},
         ],
     },
 ]

@@ -16,13 +16,15 @@ from payments.policies.rules import Rules
 
 #: How many conflicts are listed; the sums count all of them.
 LINES_MAX: Final = 100
+#: How many conflicts are looked at, newest first: some seconds of work.
+LOOKED_AT_MAX: Final = 20_000
 #: For the names that translators need.
 _DAYS: Final = dry_run.DAYS.days
 
 
 def shown(merchant: Merchant, wanted: Rules, *, now: datetime) -> SafeString:
     """What it would have done: in a sentence, in sums, and one by one."""
-    found = dry_run.dry_run(merchant, wanted, now=now, lines_max=LINES_MAX)
+    found = dry_run.dry_run(merchant, wanted, now=now, lines_max=LINES_MAX, most=LOOKED_AT_MAX)
     said = format_html('<p class="c-note c-said">{}</p>', sentence(found))
     return said if not found.decided else said + _sums(found) + _lines(found)
 

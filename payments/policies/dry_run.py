@@ -13,8 +13,6 @@ from payments.policies.rules import REASONS, Question, Rules
 DAYS: Final = timedelta(days=30)
 #: How many lines are listed; the sums count all.
 LINES_MAX: Final = 1000
-#: How many conflicts are looked at, newest first: some seconds of work at most.
-LOOKED_AT_MAX: Final = 20_000
 PAGE: Final = 500
 _UNPAID: Final = (OrderStatus.WAIT_PAY, OrderStatus.CLOSED)
 
@@ -62,7 +60,7 @@ def dry_run(
     since: timedelta = DAYS,
     lines_max: int = LINES_MAX,
     page: int = PAGE,
-    most: int = LOOKED_AT_MAX,
+    most: int | None = None,
 ) -> DryRun:
     """Try the rules on every conflict that they could have decided, newest first, up to `most`."""
     found = DryRun()

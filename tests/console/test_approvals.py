@@ -9,13 +9,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
 
 from audit.models import AuditEntry
 from orders.models import Order
 from outbox.models import Event
 from payments.models import Conflict, Proposal, ProviderAccount, Resolution
 from payments.roles import ROLES
+from tests.console.clock import now
 from tests.console.rooms import list_of, page_of
 from tests.console.staff import member
 from tests.factories import ProviderAccountFactory
@@ -41,7 +41,7 @@ def proposal(account: ProviderAccount) -> Proposal:
 def proposed(conflict: Conflict, how: Resolution, order_no: str = "") -> Proposal:
     """By alice, so that it still waits at the time of the clock."""
     made = deciding.propose(conflict, how, somebody("alice", "reviewer"), order_no=order_no)
-    made.expires_at = timezone.now() + timedelta(days=3)
+    made.expires_at = now() + timedelta(days=3)
     made.save()
     return made
 
@@ -162,7 +162,7 @@ def test_an_approval_names_what_was_read(proposal: Proposal) -> None:
 
 
 def test_a_proposal_whose_time_is_over_is_not_approved(proposal: Proposal) -> None:
-    Proposal.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    Proposal.objects.update(expires_at=now() - timedelta(seconds=1))
     bob = member("approver", name="bob")
 
     answer = bob.post(address(proposal, "approve"), {"digest": proposal.digest})
