@@ -11,6 +11,7 @@ from payments import confirmations, ledger
 from payments.callback import Outcome
 from payments.conflicts import lifecycle as conflict_lifecycle
 from payments.conflicts import proposals
+from payments.manual import lifecycle as manual_lifecycle
 from payments.policies import versions
 from payments.refunds import lifecycle as refund_lifecycle
 from payments.refunds import rows as refund_rows
@@ -62,6 +63,12 @@ MACHINES: Final[tuple[Machine, ...]] = (
         "payments/conflicts/proposals.py",
         proposals.ENTERED_FROM,
         ("PENDING",),
+    ),
+    (
+        "Manual payment",
+        "payments/manual/lifecycle.py",
+        manual_lifecycle.ENTERED_FROM,
+        ("PROPOSED", "BOOKED"),
     ),
     ("Version of a policy", "payments/policies/versions.py", versions.ENTERED_FROM, ("PROPOSED",)),
     (

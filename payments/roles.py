@@ -14,7 +14,7 @@ _VIEWED: Final = (
     *("orders.merchant", "orders.order"),
     *("payments.provideraccount", "payments.providertransaction", "payments.delivery"),
     *("payments.confirmation", "payments.conflict", "payments.proposal"),
-    *("payments.conflictpolicy", "payments.refund"),
+    *("payments.conflictpolicy", "payments.refund", "payments.manualpayment"),
 )
 _MACHINERY: Final = (
     *("outbox.event", "outbox.dispatch", "outbox.destination", "outbox.endpoint"),
@@ -34,7 +34,8 @@ def _all(app: str, model: str) -> frozenset[str]:
 VIEWER: Final = _view(*_VIEWED)
 ROLES: Final[Mapping[str, frozenset[str]]] = {
     "viewer": VIEWER,
-    "reviewer": VIEWER | {"payments.resolve_conflict", "payments.ask_provider"},
+    "reviewer": VIEWER
+    | {"payments.resolve_conflict", "payments.ask_provider", "payments.record_payment"},
     "approver": VIEWER | {"payments.approve_conflict", "payments.approve_policy"},
     "operator": VIEWER
     | _view(*_MACHINERY)

@@ -15,7 +15,6 @@ from django.utils.translation import gettext_lazy
 from config.console import bound, cells, deeds, rights, text, who
 from config.console.deeds import Asked, Deed
 from payments.conflicts import checking, four_eyes, waiting
-from payments.conflicts.refusals import Refused
 from payments.conflicts.seen import Seen
 from payments.models import WHY_LENGTH_MAX, Proposal, ProposalStatus
 from payments.refunds.access import clients
@@ -147,10 +146,8 @@ def _asked(row: Proposal, answer: _Answer, form: forms.Form | None) -> Asked:
 
 
 def _do(request: HttpRequest, row: Proposal, answer: _Answer, values: dict[str, Any]) -> str:
-    try:
-        answer.work(row.pk, **values, person=who.person(request), now=timezone.now())
-    except Refused as refusal:
-        raise deeds.Refused(text.visible(str(refusal)).rstrip(".")) from refusal
+    person = who.person(request)
+    deeds.refusing(lambda: answer.work(row.pk, **values, person=person, now=timezone.now()))
     return str(answer.done) % {"what": text.visible(row.consequence)}
 
 

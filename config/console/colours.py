@@ -11,6 +11,7 @@ from payments.models import (
     ConfirmationStatus,
     ConflictStatus,
     Disposition,
+    ManualStatus,
     PolicyStatus,
     ProposalStatus,
     RefundStatus,
@@ -54,6 +55,11 @@ POLICY: Final[Mapping[str, str]] = {
     PolicyStatus.PROPOSED: "warning",
     PolicyStatus.ACTIVE: "success",
     PolicyStatus.REJECTED: "danger",
+}
+MANUAL: Final[Mapping[str, str]] = {
+    ManualStatus.PROPOSED: "warning",
+    ManualStatus.BOOKED: "success",
+    ManualStatus.REJECTED: "danger",
 }
 CONFIRMATION: Final[Mapping[str, str]] = {
     ConfirmationStatus.WAITING: "warning",

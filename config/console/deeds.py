@@ -5,7 +5,7 @@ is out of date, or a button that is clicked twice, does nothing that nobody mean
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -16,11 +16,14 @@ from django.template.response import TemplateResponse
 from unfold.widgets import INPUT_CLASSES
 
 from audit import chain
-from config.console import who
+from config.console import text, who
+from payments.conflicts import refusals
 
 BUSY: Final = "The database is busy, and nothing was changed. Try again."
 #: For fields of forms, in the look of the others.
 LOOK: Final = {"class": " ".join(INPUT_CLASSES)}
+
+_Result = TypeVar("_Result")
 
 
 class Deed(NamedTuple):
@@ -88,6 +91,14 @@ def keep(
         after=after,
         why=why,
     )
+
+
+def refusing(work: Callable[[], _Result]) -> _Result:
+    """Do it; what the domain refuses is refused here, in its words."""
+    try:
+        return work()
+    except refusals.Refused as refusal:
+        raise Refused(text.visible(str(refusal)).rstrip(".")) from refusal
 
 
 def done(request: HttpRequest, deed: Callable[[], str], back: str) -> HttpResponse:

@@ -48,6 +48,13 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
                 badge="config.console.waiting.count",
                 badge_variant="warning",
             ),
+            _item(
+                _("Manual payments"),
+                "payments",
+                "payments.manualpayment",
+                badge="config.console.waiting.count_manual",
+                badge_variant="warning",
+            ),
             _item(_("Policies"), "policy", "payments.conflictpolicy"),
         ],
     },

@@ -1,9 +1,8 @@
 """What the pages that change a merchant's policy share: whose it is, what was seen, the answer."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -11,11 +10,8 @@ from django.utils.translation import gettext as _
 
 from config.console import deeds, rights, text, who
 from orders.models import Merchant
-from payments.conflicts.refusals import Refused
 from payments.models import PolicyStatus
 from payments.policies import changing, current
-
-_DIGITS_MAX: Final = 9
 
 
 def found(request: HttpRequest, pk: int) -> Merchant:
@@ -34,10 +30,7 @@ def shown_version(request: HttpRequest, merchant_id: int) -> str:
 
 def seen_version(request: HttpRequest) -> int:
     """The version that the form was shown of. Raises BadRequest."""
-    written = request.POST.get("seen", "")
-    if not (written.isascii() and written.isdecimal()) or len(written) > _DIGITS_MAX:
-        raise BadRequest
-    return int(written)
+    return rights.number(request.POST.get("seen", ""))
 
 
 def named(merchant: Merchant) -> dict[str, str]:
@@ -58,14 +51,7 @@ def history(merchant_id: int) -> str:
 
 def done(request: HttpRequest, merchant_id: int, work: Callable[[], str]) -> HttpResponse:
     """Do it, and go to the versions with a word on what became of it."""
-
-    def told() -> str:
-        try:
-            return work()
-        except Refused as refusal:
-            raise deeds.Refused(text.visible(str(refusal)).rstrip(".")) from refusal
-
-    return deeds.done(request, told, history(merchant_id))
+    return deeds.done(request, lambda: deeds.refusing(work), history(merchant_id))
 
 
 def propose(

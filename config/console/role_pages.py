@@ -17,7 +17,6 @@ from config.console.approving import WhyForm
 from config.console.cells import Section
 from config.console.deeds import Asked
 from payments import giving_roles
-from payments.conflicts.refusals import Refused
 from payments.roles import ROLES
 
 SUMMARIES: Final[dict[str, Promise]] = {
@@ -97,9 +96,7 @@ def address(user: User) -> str:
 
 
 def _give(request: HttpRequest, user: User, wanted: list[str], values: dict[str, Any]) -> str:
-    try:
-        giving_roles.give(user.pk, wanted, **values, person=who.person(request))
-    except Refused as refusal:
-        raise deeds.Refused(text.visible(str(refusal)).rstrip(".")) from refusal
+    person = who.person(request)
+    deeds.refusing(lambda: giving_roles.give(user.pk, wanted, **values, person=person))
     names = {"name": text.visible(user.username), "roles": ", ".join(sorted(wanted)) or _("none")}
     return _("%(name)s has these roles now: %(roles)s.") % names

@@ -16,6 +16,7 @@ MEANS: Final[Mapping[str, Promise]] = {
     "payments.view_conflict": gettext_lazy("See conflicts, and both sides of each"),
     "payments.view_proposal": gettext_lazy("See what waits for approval"),
     "payments.view_conflictpolicy": gettext_lazy("See policies, and what they have decided"),
+    "payments.view_manualpayment": gettext_lazy("See manual payments"),
     "orders.view_order": gettext_lazy("See orders"),
     "payments.view_providertransaction": gettext_lazy("See transactions"),
     "payments.view_refund": gettext_lazy("See refunds"),
@@ -26,6 +27,9 @@ MEANS: Final[Mapping[str, Promise]] = {
     "payments.resolve_conflict": gettext_lazy(
         "Decide conflicts up to the merchant's amount, propose decisions above it, and withdraw "
         "one's own proposals"
+    ),
+    "payments.record_payment": gettext_lazy(
+        "Mark an order as paid outside of any provider, above the merchant's amount with another"
     ),
     "payments.ask_provider": gettext_lazy("Ask the provider about a payment"),
     "payments.approve_conflict": gettext_lazy("Approve or reject what another has proposed"),

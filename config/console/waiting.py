@@ -8,12 +8,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from config.console.undecided import DecidedFilter
-from payments.models import Proposal, ProposalStatus
+from payments.models import ManualPayment, ManualStatus, Proposal, ProposalStatus
 
 
 def count(request: HttpRequest) -> str:
     """How many wait for somebody else than who proposed them, for the sidebar."""
     waiting = Proposal.objects.filter(status=ProposalStatus.PENDING)
+    return str(waiting.exclude(proposed_by_id=request.user.pk).count())
+
+
+def count_manual(request: HttpRequest) -> str:
+    """How many manual payments wait for somebody else than who entered them."""
+    waiting = ManualPayment.objects.filter(status=ManualStatus.PROPOSED)
     return str(waiting.exclude(proposed_by_id=request.user.pk).count())
 
 
