@@ -11,7 +11,8 @@ from payments import confirmations, ledger
 from payments.callback import Outcome
 from payments.conflicts import lifecycle as conflict_lifecycle
 from payments.conflicts import proposals
-from payments.policies import changing
+from payments.manual import lifecycle as manual_lifecycle
+from payments.policies import versions
 from payments.refunds import lifecycle as refund_lifecycle
 from payments.refunds import rows as refund_rows
 
@@ -63,7 +64,13 @@ MACHINES: Final[tuple[Machine, ...]] = (
         proposals.ENTERED_FROM,
         ("PENDING",),
     ),
-    ("Version of a policy", "payments/policies/changing.py", changing.ENTERED_FROM, ("PROPOSED",)),
+    (
+        "Manual payment",
+        "payments/manual/lifecycle.py",
+        manual_lifecycle.ENTERED_FROM,
+        ("PROPOSED", "BOOKED"),
+    ),
+    ("Version of a policy", "payments/policies/versions.py", versions.ENTERED_FROM, ("PROPOSED",)),
     (
         "Idempotency record",
         "idempotency/lifecycle.py",

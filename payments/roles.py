@@ -14,7 +14,7 @@ _VIEWED: Final = (
     *("orders.merchant", "orders.order"),
     *("payments.provideraccount", "payments.providertransaction", "payments.delivery"),
     *("payments.confirmation", "payments.conflict", "payments.proposal"),
-    *("payments.conflictpolicy", "payments.refund"),
+    *("payments.conflictpolicy", "payments.refund", "payments.manualpayment"),
 )
 _MACHINERY: Final = (
     *("outbox.event", "outbox.dispatch", "outbox.destination", "outbox.endpoint"),
@@ -38,7 +38,8 @@ EXPORT: Final = "payments.export_evidence"
 VIEWER: Final = _view(*_VIEWED)
 ROLES: Final[Mapping[str, frozenset[str]]] = {
     "viewer": VIEWER,
-    "reviewer": VIEWER | {"payments.resolve_conflict", "payments.ask_provider", EXPORT},
+    "reviewer": VIEWER
+    | {"payments.resolve_conflict", "payments.ask_provider", "payments.record_payment", EXPORT},
     "approver": VIEWER | {"payments.approve_conflict", "payments.approve_policy", EXPORT},
     "operator": VIEWER
     | _view(*_MACHINERY)

@@ -77,6 +77,7 @@ _VIEWS_SQL: Final = """
       FROM payments_providertransaction t
       LEFT JOIN payments_delivery d ON d.transaction_id = t.id
      WHERE t.kind = 'PAYMENT'
+       AND NOT EXISTS (SELECT FROM payments_manualpayment m WHERE m.transaction_id = t.id)
   GROUP BY t.id
     )
 """
@@ -187,6 +188,13 @@ CHECKS: Final[Mapping[str, str]] = {
             OR disposition = 'APPLIED' AND applied + parked + accepted = 0
             OR disposition <> 'APPLIED' AND applied > 0
             OR disposition = 'PARKED' AND parked <> 1""",
+    "a manual payment is what paid its order, and nobody delivered it": """
+        SELECT m.id FROM payments_manualpayment m
+          JOIN payments_providertransaction t ON t.id = m.transaction_id
+         WHERE t.disposition <> 'APPLIED'
+            OR (t.order_id, t.amount_minor, t.currency)
+            <> (m.order_id, m.amount_minor, m.currency)
+            OR EXISTS (SELECT FROM payments_delivery d WHERE d.transaction_id = t.id)""",
     "money that is held asks a person": """
         SELECT t.id FROM payments_providertransaction t
          WHERE t.disposition = 'HELD' AND NOT EXISTS (

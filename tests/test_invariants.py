@@ -76,6 +76,17 @@ BREAKS = {
         UPDATE outbox_dispatch SET seq = seq + 1""",
     "each transaction was delivered, decided, and applied at most once": """
         UPDATE payments_delivery SET outcome = 'APPLIED' WHERE outcome = 'DUPLICATE'""",
+    "a manual payment is what paid its order, and nobody delivered it": """
+        INSERT INTO auth_user (username, password, first_name, last_name, email, is_superuser,
+                               is_staff, is_active, date_joined)
+        VALUES ('a', '', '', '', '', false, false, true, now());
+        INSERT INTO payments_manualpayment
+               (order_id, order_version, amount_minor, currency, note, needs_two, status,
+                proposed_by_id, proposed_at, decided_by_id, decided_at, decided_why, transaction_id)
+        SELECT t.order_id, 0, t.amount_minor, t.currency, '', false, 'BOOKED',
+               u.id, now(), u.id, now(), '', t.id
+          FROM payments_providertransaction t, auth_user u
+         WHERE t.disposition = 'APPLIED' AND t.kind = 'PAYMENT' AND u.username = 'a'""",
     "money that is held asks a person": """
         UPDATE payments_conflict SET transaction_id = NULL""",
     "a delivery has the evidence of its outcome": """

@@ -11,6 +11,9 @@ from payments.models import (
     ConfirmationStatus,
     ConflictStatus,
     Disposition,
+    ManualStatus,
+    PolicyStatus,
+    ProposalStatus,
     RefundStatus,
     Severity,
     TransactionKind,
@@ -42,6 +45,21 @@ CONFLICT: Final[Mapping[str, str]] = {
     ConflictStatus.OPEN: "danger",
     ConflictStatus.PROPOSED: "warning",
     ConflictStatus.RESOLVED: "success",
+}
+PROPOSAL: Final[Mapping[str, str]] = {
+    ProposalStatus.PENDING: "warning",
+    ProposalStatus.APPROVED: "success",
+    ProposalStatus.REJECTED: "danger",
+}
+POLICY: Final[Mapping[str, str]] = {
+    PolicyStatus.PROPOSED: "warning",
+    PolicyStatus.ACTIVE: "success",
+    PolicyStatus.REJECTED: "danger",
+}
+MANUAL: Final[Mapping[str, str]] = {
+    ManualStatus.PROPOSED: "warning",
+    ManualStatus.BOOKED: "success",
+    ManualStatus.REJECTED: "danger",
 }
 CONFIRMATION: Final[Mapping[str, str]] = {
     ConfirmationStatus.WAITING: "warning",

@@ -5,7 +5,7 @@ is out of date, or a button that is clicked twice, does nothing that nobody mean
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -19,11 +19,14 @@ from unfold.widgets import INPUT_CLASSES
 
 from audit import chain
 from audit.models import WHY_LENGTH_MAX
-from config.console import who
+from config.console import text, who
+from payments.conflicts import refusals
 
 BUSY: Final = _("The database is busy, and nothing was changed. Try again.")
 #: For fields of forms, in the look of the others.
 LOOK: Final = {"class": " ".join(INPUT_CLASSES)}
+
+_Result = TypeVar("_Result")
 
 
 class Deed(NamedTuple):
@@ -63,7 +66,14 @@ class Asked(NamedTuple):
     table: str = ""
 
 
-def ask(request: HttpRequest, model: type[Model], asked: Asked, row: Any = None) -> HttpResponse:
+def ask(
+    request: HttpRequest,
+    model: type[Model],
+    asked: Asked,
+    row: Any = None,
+    *,
+    template: str = "console/asked.html",
+) -> HttpResponse:
     """The page with its button; `row` is what it is about."""
     meta = model._meta  # noqa: SLF001 - Django's documented way to a model's names
     context = admin.site.each_context(request) | {
@@ -73,7 +83,7 @@ def ask(request: HttpRequest, model: type[Model], asked: Asked, row: Any = None)
         "asked": asked,
     }
     request.current_app = admin.site.name  # as Django's own pages do
-    return TemplateResponse(request, "console/asked.html", context)
+    return TemplateResponse(request, template, context)
 
 
 def keep(
@@ -100,6 +110,14 @@ def keep(
 def unchanged(refusal: Refused) -> str:
     """What to tell somebody for whom nothing was done."""
     return gettext("Nothing was changed: %(why)s.") % {"why": refusal}
+
+
+def refusing(work: Callable[[], _Result]) -> _Result:
+    """Do it; what the domain refuses is refused here, in its words."""
+    try:
+        return work()
+    except refusals.Refused as refusal:
+        raise Refused(text.visible(str(refusal)).rstrip(".")) from refusal
 
 
 def done(request: HttpRequest, deed: Callable[[], str], back: str) -> HttpResponse:

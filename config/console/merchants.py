@@ -6,11 +6,16 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
-from config.console import cells
+from config.console import cells, policy_switches, policy_words
 from config.console.audited import Audited
+from config.console.cells import Section
+from config.console.deeds import Deed
 from config.console.screens import ReadOnlyScreen
 from orders.models import ApiKey, Merchant
+from payments.models import ConflictPolicy
+from payments.policies import current
 
 
 @admin.register(Merchant)
@@ -23,6 +28,17 @@ class MerchantScreen(Audited, ReadOnlyScreen):
     ordering = ("code",)
     fields = ("code", "name", "active", "created_at")
     readonly_fields = ("code", "created_at")
+
+    def deeds(self, request: HttpRequest, row: Merchant) -> list[Deed]:
+        """Change what rules decide for it, and above how much two people do."""
+        return policy_switches.links(request, row.pk)
+
+    def sections(self, row: Merchant) -> list[Section]:
+        """What rules decide for it."""
+        versions = {"merchant__id__exact": row.pk}
+        more = cells.list_of(ConflictPolicy, _("All versions"), **versions)
+        counts = policy_words.shown(current.rules_of(row.pk), more=more)
+        return [Section(_("Who decides its conflicts"), counts)]
 
     def state(self, row: Merchant) -> dict[str, Any]:
         """What may be changed of it."""

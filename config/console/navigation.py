@@ -51,6 +51,21 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
                 badge="config.console.undecided.count",
                 badge_variant="danger",
             ),
+            _item(
+                _("Waiting for approval"),
+                "how_to_reg",
+                "payments.proposal",
+                badge="config.console.waiting.count",
+                badge_variant="warning",
+            ),
+            _item(
+                _("Manual payments"),
+                "payments",
+                "payments.manualpayment",
+                badge="config.console.waiting.count_manual",
+                badge_variant="warning",
+            ),
+            _item(_("Policies"), "policy", "payments.conflictpolicy"),
         ],
     },
     {
@@ -92,6 +107,8 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
             _item(_("API keys"), "key", "orders.apikey"),
             _item(_("Users"), "person", "auth.user"),
             _item(_("Groups"), "group", "auth.group"),
+            # What roles may do is no secret among those who have some.
+            {"title": _("Roles"), "icon": "badge", "link": reverse_lazy("admin:auth_group_roles")},
         ],
     },
 ]

@@ -2,12 +2,15 @@
 
 from django.contrib import admin
 from django.db.models import Q
+from django.http import HttpRequest
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.console import cells, colours, filters, outgoing, related, text
+from config.console import cells, colours, filters, marking, outgoing, related, text
 from config.console.cells import Section
+from config.console.deeds import Deed
 from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE
 from orders.models import Order
@@ -46,6 +49,18 @@ class OrderScreen(ReadOnlyScreen):
             },
         ),
     )
+
+    def get_urls(self) -> list[URLPattern]:
+        """And the page that marks one as paid."""
+        view = self.admin_site.admin_view(marking.mark)
+        return [
+            path("<int:pk>/mark-paid/", view, name="orders_order_mark_paid"),
+            *super().get_urls(),
+        ]
+
+    def deeds(self, request: HttpRequest, row: Order) -> list[Deed]:
+        """Mark it as paid by hand, while it waits."""
+        return marking.link(request, row)
 
     def sections(self, row: Order) -> list[Section]:
         """The money, the deliveries, the conflicts and the events of this order."""

@@ -1,18 +1,23 @@
 """The people of the console: Django's users and groups, in the look of the other screens."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
-from django.urls import reverse
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from config.access import second_factor
+from config.console import cells, role_pages
 from config.console.audited import Audited
+from config.console.deeds import Deed
+from payments.roles import ROLES
 
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
@@ -23,6 +28,8 @@ else:
     from unfold.admin import ModelAdmin as _Screen
 
     _Users = UserAdmin
+
+_A_SUPERUSERS: Final = ("is_superuser", "groups", "user_permissions")
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -40,6 +47,57 @@ class UserScreen(Audited, _Users, _Screen):
         *(UserAdmin.fieldsets or ()),
         (_("Second factor"), {"fields": ("shown_second_factor",)}),
     )
+    list_display = (
+        "username",
+        "shown_roles",
+        "is_active",
+        "is_staff",
+        "is_superuser",
+        "last_login",
+    )
+    change_form_before_template = "console/ahead.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """With their groups."""
+        rows: QuerySet[User] = super().get_queryset(request)
+        return rows.prefetch_related("groups")
+
+    def get_urls(self) -> list[URLPattern]:
+        """And the page that gives roles."""
+        view = self.admin_site.admin_view(role_pages.give)
+        return [path("<int:pk>/roles/", view, name="auth_user_roles"), *super().get_urls()]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whoever may; of a superuser's account, also its password, another superuser."""
+        return _may_touch(request, obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """As for a change, and nobody himself."""
+        is_own = obj is not None and obj.pk == request.user.pk
+        may: bool = super().has_delete_permission(request, obj)
+        return may and not is_own and _may_touch(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """What would give more than roles do is a superuser's; roles have a page of their own."""
+        shown = self.readonly_fields
+        if request.user.is_superuser:
+            return shown
+        own = ("is_active", "is_staff") if obj is not None and obj.pk == request.user.pk else ()
+        return (*shown, *_A_SUPERUSERS, *own)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """With the way to his roles."""
+        user = kwargs.get("obj") or context.get("original")
+        if user is not None and not user.is_superuser and self.has_change_permission(request, user):
+            context["deeds"] = [Deed(_("Give or take roles"), role_pages.address(user))]
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @admin.display(description=_("roles and groups"))
+    def shown_roles(self, row: User) -> str:
+        """His groups; those that are roles have the names of the page of roles."""
+        return cells.words(", ".join(sorted(group.name for group in row.groups.all())))
 
     @admin.display(description=_("Second factor"))
     def shown_second_factor(self, user: User) -> SafeString | str:
@@ -65,9 +123,32 @@ class UserScreen(Audited, _Users, _Screen):
 class GroupScreen(Audited, GroupAdmin, _Screen):
     """What those who do the same work may see."""
 
+    def get_urls(self) -> list[URLPattern]:
+        """And the page that says what each role may do."""
+        view = self.admin_site.admin_view(role_pages.explain)
+        return [path("roles/", view, name="auth_group_roles"), *super().get_urls()]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody a role, which every `migrate` sets, and nobody a group that he is in."""
+        return _is_foreign(request, obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """As for a change."""
+        return _is_foreign(request, obj) and super().has_delete_permission(request, obj)
+
     def state(self, row: Group) -> dict[str, Any]:
         """What its members may."""
         return {
             "name": row.name,
             "permissions": sorted(row.permissions.values_list("codename", flat=True)),
         }
+
+
+def _may_touch(request: HttpRequest, user: User | None) -> bool:
+    return user is None or not user.is_superuser or bool(request.user.is_superuser)
+
+
+def _is_foreign(request: HttpRequest, group: Group | None) -> bool:
+    if group is None:
+        return True
+    return group.name not in ROLES and not request.user.groups.filter(pk=group.pk).exists()

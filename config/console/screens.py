@@ -143,6 +143,7 @@ class ReadOnlyScreen(_Screen):
             context |= {
                 "ahead": self.ahead(row),
                 "deeds": self.deeds(request, row),
+                "hint": self.hint(request, row),
                 "sections": self.sections(row),
             }
         return super().render_change_form(request, context, *args, **kwargs)
@@ -154,6 +155,10 @@ class ReadOnlyScreen(_Screen):
     def deeds(self, request: HttpRequest, row: Any) -> list[Deed]:  # noqa: ARG002 - for screens to say
         """What this user can do about it."""
         return []
+
+    def hint(self, request: HttpRequest, row: Any) -> str:  # noqa: ARG002 - for screens to say
+        """Why this user is not offered what others are; empty if nothing is missing."""
+        return ""
 
     def sections(self, row: Any) -> list[Section]:  # noqa: ARG002 - for screens to say
         """What belongs to the row beyond its own fields."""

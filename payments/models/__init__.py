@@ -13,6 +13,7 @@ from payments.models.conflicts import (
 )
 from payments.models.deliveries import Delivery
 from payments.models.ledger import Disposition, ProviderTransaction, TransactionKind
+from payments.models.manual import ManualPayment, ManualStatus
 from payments.models.policies import ConflictPolicy, PolicyStatus
 from payments.models.proposals import Proposal, ProposalStatus
 from payments.models.refunds import REASON_LENGTH_MAX, Refund, RefundStatus
@@ -31,6 +32,8 @@ __all__ = [
     "Delivery",
     "Disposition",
     "Inquiry",
+    "ManualPayment",
+    "ManualStatus",
     "PolicyStatus",
     "Proposal",
     "ProposalStatus",

@@ -8,7 +8,7 @@ from orders.models import Merchant
 
 
 class PolicyStatus(models.TextChoices):
-    """The life of a version: `payments/policies/changing.py` holds its moves."""
+    """The life of a version: `payments/policies/versions.py` holds its moves."""
 
     PROPOSED = "PROPOSED"
     ACTIVE = "ACTIVE"

@@ -12,6 +12,12 @@ def active(merchant_id: int) -> ConflictPolicy | None:
     ).first()
 
 
+def version_of(merchant_id: int) -> int:
+    """The number of the version that counts; 0 if none does."""
+    policy = active(merchant_id)
+    return 0 if policy is None else policy.version
+
+
 def rules_of(merchant_id: int) -> Rules:
     """Its rules."""
     policy = active(merchant_id)

@@ -27,7 +27,7 @@ ALLOWED: Final[Mapping[Kind, frozenset[Do]]] = {
     Kind.DUPLICATE: frozenset({Do.ASK, Do.REFUND}),
     Kind.PARKED: frozenset({Do.ASK, Do.REFUND}),
 }
-_TOLERATING: Final = frozenset({Kind.OVER, Kind.UNDER})
+TOLERATING: Final = frozenset({Kind.OVER, Kind.UNDER})
 
 
 class BadPolicy(ValueError):
@@ -45,7 +45,7 @@ def read(document: Any) -> Rules:
 
 def _rule(kind: Kind, document: Any) -> Rule:
     names = {"do", "limits"}
-    if kind in _TOLERATING:
+    if kind in TOLERATING:
         names |= {"tolerance_minor", "tolerance_per_mille"}
     parts = _object(document, kind, names)
     try:
@@ -63,7 +63,7 @@ def _rule(kind: Kind, document: Any) -> Rule:
     if do is not Do.ASK and not rule.limits:
         raise BadPolicy(f"{kind} needs limits: how much at most, for each currency")
     untold = rule.tolerance_minor is None and rule.tolerance_per_mille is None
-    if do is Do.ACCEPT and kind in _TOLERATING and untold:
+    if do is Do.ACCEPT and kind in TOLERATING and untold:
         raise BadPolicy(f"{kind} needs tolerance_minor or tolerance_per_mille to accept within")
     return rule
 

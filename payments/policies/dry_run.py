@@ -43,6 +43,8 @@ class DryRun:
     decided: int = 0
     sums: dict[tuple[Resolution, str], Sum] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
+    #: Whether there were more conflicts than were looked at.
+    is_cut: bool = False
 
     @property
     def asked(self) -> int:
@@ -58,10 +60,14 @@ def dry_run(
     since: timedelta = DAYS,
     lines_max: int = LINES_MAX,
     page: int = PAGE,
+    most: int | None = None,
 ) -> DryRun:
-    """Try the rules on every conflict that they could have decided, newest first."""
+    """Try the rules on every conflict that they could have decided, newest first, up to `most`."""
     found = DryRun()
     for conflict in _conflicts(merchant, now - since, page):
+        if found.looked_at == most:
+            found.is_cut = True
+            break
         found.looked_at += 1
         question = _question(conflict)
         how = None if question is None else rules.decide(wanted, question)

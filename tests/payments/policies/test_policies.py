@@ -17,7 +17,7 @@ from payments.models import (
     Refund,
     Resolution,
 )
-from payments.policies import changing, current, document, rules
+from payments.policies import changing, current, document, rules, versions
 from payments.policies.apply import apply_policies
 from payments.policies.dry_run import Sum, dry_run
 from payments.refunds import carry_out
@@ -114,6 +114,36 @@ def test_one_version_waits_at_a_time_and_may_be_withdrawn_or_rejected(
     assert current.active(account.merchant_id) is None
 
 
+def test_switching_off_counts_at_once_and_leaves_what_waits(
+    account: ProviderAccount, admin: Person, bob: Person
+) -> None:
+    content = {"late": REFUND_UP_TO_50, "four_eyes_above": {"USD": 100}}
+    first = changing.propose(account.merchant, content, why="x", person=admin, now=NOW)
+    changing.approve(first.pk, person=bob, now=NOW)
+    waiting = propose(account, admin, late={"do": "refund", "limits": {"USD": 9000}})
+    values: dict[str, Any] = {"person": admin, "now": NOW}
+
+    with pytest.raises(DoesNotFit, match="Version 1 counts by now, and not 0"):
+        changing.switch_off(account.merchant, why="wrong refunds", seen=0, **values)
+    with pytest.raises(NoReason):
+        changing.switch_off(account.merchant, why=" ", **values)
+    with pytest.raises(NotAllowed):
+        changing.switch_off(account.merchant, why="x", person=bob, now=NOW)
+    off = changing.switch_off(account.merchant, why="wrong refunds", seen=1, **values)
+    with pytest.raises(DoesNotFit, match="nothing to switch off"):
+        changing.switch_off(account.merchant, why="again", **values)
+
+    assert (off.version, off.status, off.rules) == (3, "ACTIVE", {"four_eyes_above": {"USD": 100}})
+    with pytest.raises(DoesNotFit, match="Version 3 counts by now, and not 1"):
+        changing.approve(waiting.pk, person=bob, now=NOW, seen=1)
+    changing.approve(waiting.pk, person=bob, now=NOW, seen=3)
+    assert current.version_of(account.merchant_id) == 2
+    assert list(AuditEntry.objects.order_by("-seq").values_list("action", "why")[:2]) == [
+        ("policy.activated", "because"),
+        ("policy.activated", "wrong refunds"),
+    ]
+
+
 def test_who_may_not_change_policies_does_not(account: ProviderAccount, bob: Person) -> None:
     reviewer = somebody("alice", "reviewer", "operator", "viewer")
     with pytest.raises(NotAllowed):
@@ -123,7 +153,7 @@ def test_who_may_not_change_policies_does_not(account: ProviderAccount, bob: Per
     policy = propose(account, somebody("boss", "admin"), late=REFUND_UP_TO_50)
     with pytest.raises(NotAllowed):
         changing.approve(policy.pk, person=reviewer, now=NOW)
-    with pytest.raises(changing.NoSuchPolicy):
+    with pytest.raises(versions.NoSuchPolicy):
         changing.approve(10**12, person=bob, now=NOW)
 
 
@@ -322,3 +352,7 @@ def test_the_pages_of_a_dry_run_leave_nothing_out(account: ProviderAccount) -> N
 
         assert (found.decided, len(found.lines)) == (5, 3)
         assert found.sums == {(Resolution.REFUND, "USD"): Sum(5, 5 * 1099)}
+        assert not found.is_cut
+    for most, is_cut in ((4, True), (5, False)):
+        found = dry_run(account.merchant, wanted, now=LATER, most=most)
+        assert (found.looked_at, found.is_cut) == (most, is_cut)
