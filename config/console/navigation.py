@@ -11,6 +11,10 @@ def _stylesheet(_request: HttpRequest) -> str:
     return static("console/console.css")
 
 
+def _keyboard(_request: HttpRequest) -> str:
+    return static("console/keyboard.js")
+
+
 def _favicon(_request: HttpRequest) -> str:
     return static("console/favicon.svg")
 
@@ -103,6 +107,7 @@ UNFOLD: Final[dict[str, Any]] = {
     "BORDER_RADIUS": "6px",
     "DASHBOARD_CALLBACK": "config.console.overview.overview",
     "STYLES": [_stylesheet],
+    "SCRIPTS": [_keyboard],
     "COLORS": {
         "primary": {
             "50": "oklch(97.7% .013 236.62)",
@@ -111,8 +116,9 @@ UNFOLD: Final[dict[str, Any]] = {
             "300": "oklch(82.8% .111 230.318)",
             "400": "oklch(74.6% .16 232.661)",
             "500": "oklch(68.5% .169 237.323)",
-            "600": "oklch(58.8% .158 241.966)",
-            "700": "oklch(50% .134 242.749)",
+            # Darker than its neighbours suggest: links and buttons need 4.5:1 against white.
+            "600": "oklch(53% .143 242.4)",
+            "700": "oklch(48% .128 242.749)",
             "800": "oklch(44.3% .11 240.79)",
             "900": "oklch(39.1% .09 240.876)",
             "950": "oklch(29.3% .066 243.157)",

@@ -81,6 +81,10 @@ class Console:
             [{"name": cookie.key, "value": cookie.value, "url": self.url, "httpOnly": True}]
         )
 
+    def log_out(self) -> None:
+        """From now on nobody in particular looks at the pages."""
+        self._context.clear_cookies()
+
     def show(self, *, size: Size = DESK, mode: str = "light") -> None:
         """The window and the look in which pages are shown from now on."""
         self.page.set_viewport_size({"width": size.width, "height": size.height})
@@ -95,6 +99,11 @@ class Console:
     def settle(self) -> None:
         """Wait for fonts, which change the room that texts take."""
         self.page.evaluate("() => document.fonts.ready.then(() => null)")
+
+    def deeds(self) -> list[str]:
+        """The pages to which this one leads by what can be done on it."""
+        script = "(links) => links.map((link) => link.getAttribute('href'))"
+        return list(self.page.eval_on_selector_all(".c-deeds a[href]", script))
 
     def taken_complaints(self) -> list[str]:
         """What the browser complained of; forgotten afterwards."""
