@@ -13,6 +13,7 @@ from config.console import (
     merchants,
     orders,
     people,
+    recipients,
     refunds,
     transactions,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "merchants",
     "orders",
     "people",
+    "recipients",
     "refunds",
     "transactions",
 ]

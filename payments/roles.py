@@ -19,6 +19,7 @@ _VIEWED: Final = (
 _MACHINERY: Final = (
     *("outbox.event", "outbox.dispatch", "outbox.destination", "outbox.endpoint"),
     *("idempotency.record", "orders.apikey", "audit.auditentry"),
+    *("payments.recipient",),
 )
 
 
@@ -38,10 +39,11 @@ ROLES: Final[Mapping[str, frozenset[str]]] = {
     "approver": VIEWER | {"payments.approve_conflict", "payments.approve_policy"},
     "operator": VIEWER
     | _view(*_MACHINERY)
-    | {"payments.ask_provider", "outbox.operate_destination", "outbox.rotate_endpointsecret"},
+    | {"payments.ask_provider", "payments.manage_recipient"}
+    | {"outbox.operate_destination", "outbox.rotate_endpointsecret"},
     "admin": VIEWER
     | _view(*_MACHINERY)
-    | {"payments.propose_policy"}
+    | {"payments.propose_policy", "payments.manage_recipient"}
     | _all("auth", "user")
     | _all("auth", "group"),
 }

@@ -81,6 +81,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
         "items": [
             _item("Merchants", "storefront", "orders.merchant"),
             _item("API keys", "key", "orders.apikey"),
+            _item("Notifications", "notifications", "payments.recipient"),
             _item("Users", "person", "auth.user"),
             _item("Groups", "group", "auth.group"),
         ],

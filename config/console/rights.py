@@ -9,6 +9,8 @@ from django.http import HttpRequest
 OPERATE: Final = "outbox.operate_destination"
 #: Make and end the secrets that webhooks are signed with: who sees a new one can sign.
 ROTATE: Final = "outbox.rotate_endpointsecret"
+#: Say who is told of conflicts.
+NOTIFY: Final = "payments.manage_recipient"
 
 
 def require(request: HttpRequest, right: str) -> None:

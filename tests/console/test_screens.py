@@ -20,6 +20,7 @@ from payments.models import (
     Disposition,
     ProviderAccount,
     ProviderTransaction,
+    Recipient,
     Refund,
 )
 from tests import factories
@@ -101,6 +102,9 @@ QUESTIONS: list[tuple[type[Model], Ask, str]] = [
     (ProviderAccount, lambda _: "live__exact=1", "live__exact=0"),
     (Merchant, lambda row: f"q={row.code}", "q=none"),
     (Merchant, lambda _: "active__exact=1", "active__exact=0"),
+    (Recipient, lambda row: f"q={row.shown[:9]}", "q=none"),
+    (Recipient, lambda _: "kind__exact=EMAIL", "kind__exact=WEBHOOK"),
+    (Recipient, lambda _: "active__exact=1", "active__exact=0"),
     (ApiKey, lambda row: f"q={row.prefix}", "q=none"),
     (ApiKey, lambda _: "revoked_at__isempty=1", "revoked_at__isempty=0"),
 ]
@@ -171,6 +175,7 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     ApiKey: factories.ApiKeyFactory.create,
     Merchant: factories.MerchantFactory.create,
     Record: factories.RecordFactory.create,
+    Recipient: factories.RecipientFactory.create,
 }
 
 

@@ -13,6 +13,7 @@ from audit.actors import command_line
 from outbox.webhooks import secrets
 from payments import vault
 from payments.models import AccountKey
+from payments.notifications import recipients
 
 # Inside the class, __doc__ would be the class's own.
 HELP: Final = __doc__ or ""
@@ -40,6 +41,10 @@ class Command(BaseCommand):
             count += secrets.reseal_all()
         except vault.Undecryptable as error:
             raise CommandError(f"A secret of a webhook endpoint: {error}") from error
+        try:
+            count += recipients.reseal_all()
+        except vault.Undecryptable as error:
+            raise CommandError(f"Where somebody is told of conflicts: {error}") from error
         chain.record(
             by=command_line(),
             action="keys.resealed",
