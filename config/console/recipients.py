@@ -1,6 +1,6 @@
 """Who is told of conflicts: who they are, what they were told last, and whether it arrives."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -67,11 +67,14 @@ class RecipientScreen(ReadOnlyScreen):
         test, stop = (
             reverse(f"admin:payments_recipient_{verb}", args=[row.pk]) for verb in ("test", "stop")
         )
-        return [Deed(_("Send a test"), test), Deed(_("Stop telling"), stop, grave=True)]
+        return [
+            Deed(str(_("Send a test")), test),
+            Deed(str(_("Stop telling")), stop, grave=True),
+        ]
 
     def sections(self, row: Recipient) -> list[Section]:
         """What it was sent."""
-        return [Section(_("Messages"), _messages(row))]
+        return [Section(str(_("Messages")), _messages(row))]
 
     @admin.display(description=_("conflicts of"))
     def of(self, row: Recipient) -> SafeString | str:
@@ -96,11 +99,14 @@ class RecipientScreen(ReadOnlyScreen):
         )
 
 
+_COLUMNS: Final = (_("Made"), _("Sent"), _("Attempts"), _("Conflicts"), _("Last error"))
+
+
 def _messages(row: Recipient) -> SafeString:
     sent = NotificationMessage.objects.filter(recipient=row).order_by("-made_at")
     shown = sent.prefetch_related("notifications__conflict")[:ROWS_MAX]
     return cells.table(
-        (_("Made"), _("Sent"), _("Attempts"), _("Conflicts"), _("Last error")),
+        [str(name) for name in _COLUMNS],
         [
             (
                 cells.moment(message.made_at),

@@ -59,7 +59,7 @@ def queue(*, now: datetime, most: int = QUEUED_MAX) -> int:
     }
     with connection.cursor() as cursor:
         cursor.execute(_QUEUE_SQL, values)
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 def write_messages(*, every: timedelta, now: datetime) -> int:

@@ -61,6 +61,7 @@ def stop(recipient: Recipient) -> bool:
     return Recipient.objects.filter(pk=recipient.pk, active=True).update(active=False) == 1
 
 
+@transaction.atomic
 def send_test(recipient: Recipient, *, now: datetime) -> NotificationMessage:
     """Put a message on its way that names no conflict. Raises StillOnItsWay."""
     Recipient.objects.select_for_update(no_key=True).get(pk=recipient.pk)
@@ -69,15 +70,15 @@ def send_test(recipient: Recipient, *, now: datetime) -> NotificationMessage:
     return NotificationMessage.objects.create(recipient=recipient, made_at=now, next_attempt_at=now)
 
 
+@transaction.atomic
 def reseal_all() -> int:
     """Encrypt all addresses and secrets with the vault's newest key; how many recipients."""
-    with transaction.atomic():
-        rows = Recipient.objects.select_for_update(no_key=True).order_by("pk")
-        for row in rows:
-            row.address = vault.reseal(bytes(row.address))
-            row.secret = vault.reseal(bytes(row.secret)) if row.secret else None
-            row.save(update_fields=["address", "secret"])
-        return len(rows)
+    rows = Recipient.objects.select_for_update(no_key=True).order_by("pk")
+    for row in rows:
+        row.address = vault.reseal(bytes(row.address))
+        row.secret = vault.reseal(bytes(row.secret)) if row.secret else None
+        row.save(update_fields=["address", "secret"])
+    return len(rows)
 
 
 def _checked(kind: NotificationKind, address: str) -> tuple[str, str]:
