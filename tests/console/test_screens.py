@@ -267,7 +267,10 @@ def test_the_first_page_says_what_waits(superuser: Client, rows: Rows) -> None:
 
     assert figures == {
         "Conflicts to decide": (1, True),  # its hour is long over
-        "Payments parked": (2, False),
+        "For you to approve": (0, False),
+        "Transactions parked": (2, False),
+        "Payments held": (1, False),
+        "Refunds in doubt": (0, False),
         "Dispatches waiting": (1, False),
         "Dispatches dead": (1, True),
     }
