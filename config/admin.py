@@ -17,6 +17,7 @@ from config.console import (
     people,
     policies,
     proposals,
+    recipients,
     refunds,
     transactions,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "people",
     "policies",
     "proposals",
+    "recipients",
     "refunds",
     "transactions",
 ]

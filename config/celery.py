@@ -56,6 +56,7 @@ app.conf.beat_schedule = {
         "schedule": 5.0,
         "options": {"expires": 10},
     },
+    "notifications": {"task": "payments.notify", "schedule": 15.0, "options": {"expires": 15}},
     "polling": {"task": "payments.poll", "schedule": 30.0, "options": {"expires": 30}},
     "expiry": {"task": "orders.expire_orders", "schedule": 30.0, "options": {"expires": 30}},
 }

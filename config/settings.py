@@ -224,6 +224,18 @@ OUTBOX_WEBHOOK_TYPES = ("order.*", "payment.*", "refund.*")
 # Endpoints on this machine and in private networks, and without TLS: for tests and development.
 OUTBOX_WEBHOOK_ALLOW_PRIVATE = variables.switch("OUTBOX_WEBHOOK_ALLOW_PRIVATE")
 
+# --- Telling people of conflicts (docs/console.md): at most one message to each so often ---
+NOTIFY_EVERY = timedelta(minutes=variables.number("NOTIFY_EVERY_MINUTES", 5, least=1))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("NOTIFY_FROM", "paidonce@localhost")
+EMAIL_HOST = env.str("EMAIL_HOST", "")
+EMAIL_PORT = variables.number("EMAIL_PORT", 587, least=1)
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", "")
+# "starttls" on a plain connection that becomes a safe one, "tls" from the first byte, or "none".
+_EMAIL_SAFETY = variables.choice("EMAIL_SAFETY", "starttls", ("starttls", "tls", "none"))
+EMAIL_USE_TLS, EMAIL_USE_SSL = _EMAIL_SAFETY == "starttls", _EMAIL_SAFETY == "tls"
+EMAIL_TIMEOUT = 10
+
 # --- Waiting for an order that a payment names, before a person is asked ---
 PARKED_GRACE = timedelta(minutes=variables.number("PARKED_GRACE_MINUTES", 15))
 

@@ -19,6 +19,7 @@ _VIEWED: Final = (
 _MACHINERY: Final = (
     *("outbox.event", "outbox.dispatch", "outbox.destination", "outbox.endpoint"),
     *("idempotency.record", "orders.apikey", "payments.accountkey", "audit.auditentry"),
+    *("payments.recipient",),
 )
 
 
@@ -43,11 +44,11 @@ ROLES: Final[Mapping[str, frozenset[str]]] = {
     "approver": VIEWER | {"payments.approve_conflict", "payments.approve_policy", EXPORT},
     "operator": VIEWER
     | _view(*_MACHINERY)
-    | {"payments.ask_provider", "outbox.operate_destination", "outbox.rotate_endpointsecret"}
-    | {REPLAY, EXPORT},
+    | {"payments.ask_provider", "payments.manage_recipient", REPLAY, EXPORT}
+    | {"outbox.operate_destination", "outbox.rotate_endpointsecret"},
     "admin": VIEWER
     | _view(*_MACHINERY)
-    | {"payments.propose_policy", REPLAY, EXPORT}
+    | {"payments.propose_policy", "payments.manage_recipient", REPLAY, EXPORT}
     | _all("auth", "user")
     | _all("auth", "group"),
 }

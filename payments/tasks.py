@@ -1,5 +1,7 @@
 """The clock's errands in payments, and those of orders that must ask a provider."""
 
+import functools
+import ssl
 from collections import Counter
 from typing import Any
 
@@ -9,8 +11,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from orders.expiry import expire_due
+from outbox.webhooks.exchange import Post
 from payments import asking, confirmations, polling, unanswered
 from payments.conflicts.follow_up import follow_up
+from payments.notifications import collect, send
 from payments.policies.apply import apply_policies
 from payments.refunds import access, carry_out, recover
 from payments.refunds import sweep as refunds_sweep
@@ -55,6 +59,18 @@ def decide_conflicts(**_later: Any) -> None:
         log.info("conflicts swept", by_policy=decided, reopened=reopened, proposals_ended=ended)
 
 
+@shared_task(name="payments.notify")
+def notify(**_later: Any) -> None:
+    """Tell people of conflicts, and try again what did not arrive."""
+    now = timezone.now()
+    queued = collect.queue(now=now)
+    collect.write_messages(every=settings.NOTIFY_EVERY, now=now)
+    post = Post(private=settings.OUTBOX_WEBHOOK_ALLOW_PRIVATE, tls=_authorities())
+    became = send.send_due(post, clock=timezone.now)
+    if queued or became:
+        log.info("people told of conflicts", queued=queued, **became)
+
+
 @shared_task(name="payments.poll")
 def poll(**_later: Any) -> None:
     """Ask for payments that nobody has told us of, and for those that were only claimed."""
@@ -76,6 +92,12 @@ def expire_orders(**_later: Any) -> None:
     closed = expire_due(now=now, may_close=may_close)
     if closed:
         log.info("orders_expired", closed=closed)
+
+
+@functools.cache
+def _authorities() -> ssl.SSLContext | None:
+    """Whom to trust: it takes longer to read than to send a message, so once for each worker."""
+    return Post.in_production(private=False).tls
 
 
 def _log(what: str, answered: Counter[str]) -> None:

@@ -28,8 +28,11 @@ from payments.models import (
     ConflictReason,
     Delivery,
     Disposition,
+    Level,
+    NotificationKind,
     ProviderAccount,
     ProviderTransaction,
+    Recipient,
     Refund,
     Severity,
     TransactionKind,
@@ -288,6 +291,19 @@ class ConflictFactory(DjangoModelFactory[Conflict]):
     )
     opened_at = CREATED_AT
     due_at = CREATED_AT + timedelta(hours=1)
+
+
+class RecipientFactory(DjangoModelFactory[Recipient]):
+    """Finance, who are told of everything by mail."""
+
+    class Meta:
+        model = Recipient
+
+    kind = NotificationKind.EMAIL
+    shown = factory.Sequence(lambda number: f"finance-{number}@example.org")
+    address = factory.LazyAttribute(lambda row: vault.seal(row.shown.encode()))
+    least = Level.TICKET
+    created_at = CREATED_AT
 
 
 class RefundFactory(DjangoModelFactory[Refund]):

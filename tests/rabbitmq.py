@@ -14,10 +14,10 @@ import amqp
 
 from config.embedded.ports import answers, free_port
 from config.embedded.server import Server, stop, wait_until_ready
+from tests import debian
 from tests.rabbitmq_program import (
     NoRabbitmqError,
     docker_works,
-    install_if_possible,
     installed_program,
 )
 
@@ -38,7 +38,7 @@ class Node:
 
     def start(self) -> None:
         """Return when it answers. The calling thread must live as long as the node shall."""
-        install_if_possible()
+        debian.install_if_possible("rabbitmq-server", installed_program)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._log.open("ab") as log:
             for server in self._servers():

@@ -1,99 +1,106 @@
-"""What the last days came to, as bars: drawn here, so that no script of the page's has to."""
+"""Charts as bars: drawn here, so that no script of the page's has to; each has its table below."""
 
-from collections.abc import Sequence
-from datetime import date, timedelta
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
-from django.utils.translation import ngettext
 
-from config.console.related import money
-from orders.totals.queries import Day, daily_totals
-
-DAYS: Final = 30
-#: Currencies with a chart of their own; more are named.
-_CHARTS_MAX: Final = 6
+#: Charts of one kind; what else there is, is named.
+CHARTS_MAX: Final = 6
 _HEIGHT: Final = 100.0
-#: A day is this wide, in the units of the drawing, and has two bars.
-_DAY_WIDTH: Final = 10
+#: A column is this wide, in the units of the drawing.
+_COLUMN_WIDTH: Final = 10
+#: Where in its column a kind of bar stands, and how wide it is: a total stands behind its parts.
+_PLACES: Final[Mapping[str, tuple[int, int]]] = {
+    "all": (1, 8),
+    "paid": (1, 4),
+    "refunded": (5, 4),
+}
+
+
+class Column(NamedTuple):
+    """One hour or day: the height of each bar, and what is said when it is pointed at."""
+
+    says: str
+    bars: Mapping[str, int]
+
+
+class Chart(NamedTuple):
+    """`keys` say what each kind of bar is and comes to, `top` what the highest stands for."""
+
+    title: str
+    link: str
+    keys: Sequence[tuple[str, str]]
+    columns: Sequence[Column]
+    top: str
+    table: SafeString
 
 
 class _Bar(NamedTuple):
     """A rectangle, in the units of the drawing."""
 
     kind: str
-    x: float
+    x: int
+    width: int
     y: float
     height: float
 
 
-class _Column(NamedTuple):
-    """One day: its bars, and what is said when it is pointed at."""
+class Ends(NamedTuple):
+    """What stands below the first column and the last."""
 
-    x: int
-    says: str
-    bars: Sequence[_Bar]
+    first: str
+    last: str
 
 
-def of_days(last: date) -> SafeString:
-    """Paid and refunded on each of the days up to `last`, a chart for each currency."""
-    first = last - timedelta(days=DAYS - 1)
-    totals = daily_totals(first=first, last=last)
-    # Amounts of two currencies cannot be compared; numbers of payments can.
-    busiest = sorted(totals, key=lambda name: (-sum(day.paid_count for day in totals[name]), name))
+def highest(columns: Iterable[Column]) -> int:
+    """What the highest bar stands for."""
+    return max(0, *(number for column in columns for number in column.bars.values()))
+
+
+def draw(charts: Sequence[Chart], ends: Ends, *, others: str, nothing: str) -> SafeString:
+    """The charts side by side; `nothing` says why there may be none, `others` what else is."""
     context = {
-        "charts": [_chart(name, totals[name]) for name in busiest[:_CHARTS_MAX]],
-        "others": ", ".join(busiest[_CHARTS_MAX:]),
-        "first": first,
-        "last": last,
-        "width": DAYS * _DAY_WIDTH,
-        "day_width": _DAY_WIDTH,
+        "charts": [_drawn(chart) for chart in charts],
+        "others": others,
+        "nothing": nothing,
+        "ends": ends,
+        "column_width": _COLUMN_WIDTH,
         "height": _HEIGHT,
     }
     return render_to_string("console/chart.html", context)
 
 
-def _chart(currency: str, days: Sequence[Day]) -> dict[str, object]:
-    amounts = [amount for day in days for amount in (day.paid_minor, day.refunded_minor)]
-    top, bottom = max(0, *amounts), min(0, *amounts)
+def _drawn(chart: Chart) -> dict[str, Any]:
+    heights = [number for column in chart.columns for number in column.bars.values()]
+    top, bottom = max(0, *heights), min(0, *heights)
     scale = _HEIGHT / ((top - bottom) or 1)
-    columns = [
-        _Column(
-            x=number * _DAY_WIDTH,
-            says=_says(currency, day),
-            bars=[
-                _bar("paid", number * _DAY_WIDTH + 1, day.paid_minor, top, scale),
-                _bar("refunded", number * _DAY_WIDTH + 5, day.refunded_minor, top, scale),
-            ],
-        )
-        for number, day in enumerate(days)
-    ]
     return {
-        "currency": currency,
-        "paid": money(sum(day.paid_minor for day in days), currency),
-        "refunded": money(sum(day.refunded_minor for day in days), currency),
-        "top": money(top, currency),
+        "title": chart.title,
+        "link": chart.link,
+        "keys": chart.keys,
+        "top": chart.top,
+        "table": chart.table,
+        "width": len(chart.columns) * _COLUMN_WIDTH,
         "zero": f"{top * scale:.2f}",
-        "columns": columns,
+        "columns": [
+            {
+                "x": number * _COLUMN_WIDTH,
+                "says": column.says,
+                "bars": [
+                    _bar(kind, number * _COLUMN_WIDTH, height, top, scale)
+                    for kind, height in column.bars.items()
+                    if height
+                ],
+            }
+            for number, column in enumerate(chart.columns)
+        ],
     }
 
 
-def _bar(kind: str, x: float, amount: int, top: int, scale: float) -> _Bar:
+def _bar(kind: str, x: int, number: int, top: int, scale: float) -> _Bar:
     # One that is not nought is seen, however small beside the others.
-    height = max(abs(amount) * scale, 0.75) if amount else 0.0
-    return _Bar(kind, x, top * scale - (height if amount > 0 else 0), height)
-
-
-def _says(currency: str, day: Day) -> str:
-    paid, refunded = money(day.paid_minor, currency), money(day.refunded_minor, currency)
-    return ngettext(
-        "%(day)s: %(paid)s in %(number)s payment, %(refunded)s refunded",
-        "%(day)s: %(paid)s in %(number)s payments, %(refunded)s refunded",
-        day.paid_count,
-    ) % {
-        "day": f"{day.day:%Y-%m-%d}",
-        "paid": paid,
-        "number": day.paid_count,
-        "refunded": refunded,
-    }
+    height = max(abs(number) * scale, 0.75)
+    place, width = _PLACES[kind]
+    return _Bar(kind, x + place, width, top * scale - (height if number > 0 else 0), height)

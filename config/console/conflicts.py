@@ -37,6 +37,7 @@ class ConflictScreen(ReadOnlyScreen):
         filters.MERCHANT,
         filters.between("opened_at"),
     )
+    linked_by = ("status__exact",)
     search_fields = ("order__order_no__exact", "transaction__txn_no__exact")
     search_help_text = "A whole order or transaction number"
     ordering = ("due_at", "id")

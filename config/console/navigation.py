@@ -19,6 +19,10 @@ def _script(_request: HttpRequest) -> str:
     return static("console/console.js")
 
 
+def _keyboard(_request: HttpRequest) -> str:
+    return static("console/keyboard.js")
+
+
 def _favicon(_request: HttpRequest) -> str:
     return static("console/favicon.svg")
 
@@ -105,6 +109,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
         "items": [
             _item(_("Merchants"), "storefront", "orders.merchant"),
             _item(_("API keys"), "key", "orders.apikey"),
+            _item(_("Notifications"), "notifications", "payments.recipient"),
             _item(_("Users"), "person", "auth.user"),
             _item(_("Groups"), "group", "auth.group"),
             # What roles may do is no secret among those who have some.
@@ -132,7 +137,7 @@ UNFOLD: Final[dict[str, Any]] = {
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "config.console.overview.overview",
     "STYLES": [_stylesheet],
-    "SCRIPTS": [_script],
+    "SCRIPTS": [_script, _keyboard],
     # In console.css instead: the theme would write them into each page, where no style may stand.
     "COLORS": _no_colours,
     "LOGIN": {"form": "config.access.forms.LoginForm"},

@@ -14,6 +14,8 @@ OPERATE: Final = "outbox.operate_destination"
 #: Make and end the secrets that webhooks are signed with: who sees a new one can sign.
 ROTATE: Final = "outbox.rotate_endpointsecret"
 _DIGITS_MAX: Final = 9
+#: Say who is told of conflicts.
+NOTIFY: Final = "payments.manage_recipient"
 
 
 def require(request: HttpRequest, right: str) -> None:

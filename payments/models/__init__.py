@@ -14,11 +14,20 @@ from payments.models.conflicts import (
 from payments.models.deliveries import Delivery
 from payments.models.ledger import Disposition, ProviderTransaction, TransactionKind
 from payments.models.manual import ManualPayment, ManualStatus
+from payments.models.notifications import (
+    ERROR_LENGTH_MAX,
+    Level,
+    Notification,
+    NotificationKind,
+    NotificationMessage,
+    Recipient,
+)
 from payments.models.policies import ConflictPolicy, PolicyStatus
 from payments.models.proposals import Proposal, ProposalStatus
 from payments.models.refunds import REASON_LENGTH_MAX, Refund, RefundStatus
 
 __all__ = [
+    "ERROR_LENGTH_MAX",
     "REASON_LENGTH_MAX",
     "WHY_LENGTH_MAX",
     "AccountKey",
@@ -32,13 +41,18 @@ __all__ = [
     "Delivery",
     "Disposition",
     "Inquiry",
+    "Level",
     "ManualPayment",
     "ManualStatus",
+    "Notification",
+    "NotificationKind",
+    "NotificationMessage",
     "PolicyStatus",
     "Proposal",
     "ProposalStatus",
     "ProviderAccount",
     "ProviderTransaction",
+    "Recipient",
     "Refund",
     "RefundStatus",
     "Resolution",

@@ -17,6 +17,7 @@ from payments.models import (
     Delivery,
     ProviderAccount,
     ProviderTransaction,
+    Recipient,
     Refund,
 )
 from tests import factories
@@ -25,7 +26,7 @@ MONEY_TABLES = (
     *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
     *(Refund, Event, ApiKey, AccountKey, Destination, Dispatch, Endpoint),
 )
-TABLES = (*MONEY_TABLES, Merchant, Record)
+TABLES = (*MONEY_TABLES, Merchant, Record, Recipient)
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,10 @@ def furnish(**texts: Any) -> Rows:
     refund = factories.RefundFactory.create(payment=transaction, order=order, **of("refund"))
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
     record = factories.RecordFactory.create(**of("record"))
+    recipient = factories.RecipientFactory.create(**of("recipient"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
-        *(refund, event, key, merchant, record, account.keys.get()),
+        *(refund, event, key, merchant, record, account.keys.get(), recipient),
         *(dispatch, dispatch.destination, dispatch.destination.endpoint),
     )
     return Rows({type(row): row for row in found})

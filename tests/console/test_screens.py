@@ -22,6 +22,7 @@ from payments.models import (
     Disposition,
     ProviderAccount,
     ProviderTransaction,
+    Recipient,
     Refund,
 )
 from tests import factories
@@ -106,6 +107,9 @@ QUESTIONS: list[tuple[type[Model], Ask, str]] = [
     (AccountKey, lambda _: "last_used_at__isempty=1", "last_used_at__isempty=0"),
     (Merchant, lambda row: f"q={row.code}", "q=none"),
     (Merchant, lambda _: "active__exact=1", "active__exact=0"),
+    (Recipient, lambda row: f"q={row.shown[:9]}", "q=none"),
+    (Recipient, lambda _: "kind__exact=EMAIL", "kind__exact=WEBHOOK"),
+    (Recipient, lambda _: "active__exact=1", "active__exact=0"),
     (ApiKey, lambda row: f"q={row.prefix}", "q=none"),
     (ApiKey, lambda _: "revoked_at__isempty=1", "revoked_at__isempty=0"),
 ]
@@ -177,6 +181,7 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     AccountKey: factories.ProviderAccountFactory.create,
     Merchant: factories.MerchantFactory.create,
     Record: factories.RecordFactory.create,
+    Recipient: factories.RecipientFactory.create,
 }
 
 
@@ -346,7 +351,10 @@ def test_the_first_page_says_what_waits(superuser: Client, rows: Rows) -> None:
 
     assert figures == {
         "Conflicts to decide": (1, True),  # its hour is long over
-        "Payments parked": (2, False),
+        "For you to approve": (0, False),
+        "Transactions parked": (2, False),
+        "Payments held": (1, False),
+        "Refunds in doubt": (0, False),
         "Dispatches waiting": (1, False),
         "Dispatches dead": (1, True),
     }

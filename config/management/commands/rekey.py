@@ -14,6 +14,7 @@ from config.access import second_factor
 from outbox.webhooks import secrets
 from payments import vault
 from payments.models import AccountKey
+from payments.notifications import recipients
 
 # Inside the class, __doc__ would be the class's own.
 HELP: Final = __doc__ or ""
@@ -43,6 +44,10 @@ class Command(BaseCommand):
             raise CommandError(
                 f"A secret of a webhook endpoint or a second factor: {error}"
             ) from error
+        try:
+            count += recipients.reseal_all()
+        except vault.Undecryptable as error:
+            raise CommandError(f"Where somebody is told of conflicts: {error}") from error
         chain.record(
             by=command_line(),
             action="keys.resealed",

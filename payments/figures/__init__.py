@@ -1,0 +1,1 @@
+"""What is going on, in figures for people who look: each read at a bounded cost."""
