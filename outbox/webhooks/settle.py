@@ -27,7 +27,8 @@ def settle(errand: Errand, run: Run, *, again: bool = False) -> DispatchState | 
     `again`: it may have been written down already, by a COMMIT whose answer was lost.
 
     Any 2xx delivers, whatever is wrong with the answer's body. 410 disables the endpoint, whoever
-    asked for the attempt, and costs the event nothing. All else, 3xx too, is a failure: the event waits by the schedule.
+    asked for the attempt, and costs the event nothing. All else, 3xx too, is a failure: the event
+    waits by the schedule.
     """
     if again and attempts.is_recorded(errand, run):
         return attempts.state_of(errand)
