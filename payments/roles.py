@@ -43,7 +43,11 @@ ROLES: Final[Mapping[str, frozenset[str]]] = {
     | _view(*_MACHINERY)
     | {"payments.propose_policy"}
     | _all("auth", "user")
-    | _all("auth", "group"),
+    | _all("auth", "group")
+    | _all("orders", "membership"),
+    # No right of those who run the service: where somebody forgot to say whose member he is, he
+    # sees nothing.
+    "merchant": frozenset({"orders.act_for_merchant"}),
 }
 
 

@@ -3,15 +3,23 @@
 from typing import Any, Final, NamedTuple
 
 from django import forms
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from config.console import cells, deeds, rights
+from config.console import cells, deeds, members, rights
 from config.console.deeds import Asked, Deed
 from outbox.destinations import directory
-from outbox.models import BUS, REASON_LENGTH_MAX, Destination, DestinationKind, DestinationState
+from outbox.models import (
+    BUS,
+    REASON_LENGTH_MAX,
+    Destination,
+    DestinationKind,
+    DestinationState,
+    Party,
+)
+from outbox.webhooks import endpoints
 
 
 class _Move(NamedTuple):
@@ -51,8 +59,8 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(max_length=REASON_LENGTH_MAX, widget=forms.TextInput(attrs=deeds.LOOK))
 
 
-def links(destination: Destination) -> list[Deed]:
-    """Where to each state that it may enter now; none for an endpoint that was removed."""
+def links(request: HttpRequest, destination: Destination) -> list[Deed]:
+    """Where to each state that this user may move it to; none for an endpoint that was removed."""
     endpoint = getattr(destination, "endpoint", None)
     if endpoint is not None and endpoint.removed_at is not None:
         return []
@@ -63,15 +71,18 @@ def links(destination: Destination) -> list[Deed]:
             move.grave,
         )
         for verb, move in _MOVES.items()
-        if destination.state in directory.ENTERED_FROM[move.state]
+        if _may(request, verb)
+        and destination.state in directory.ENTERED_FROM[move.state]
+        and not _is_out_of_his_hands(request, destination)
         and not (verb == "disable" and destination.code == BUS)
     ]
 
 
 def view(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
     """Ask, or do it. Raises PermissionDenied, Http404, BadRequest."""
-    rights.require(request, rights.OPERATE)
-    row = Destination.objects.filter(pk=pk).first()
+    if not _may(request, verb):
+        raise PermissionDenied
+    row = members.own(request, Destination.objects.filter(pk=pk)).first()
     if row is None or verb not in _MOVES:
         raise Http404
     move = _MOVES[verb]
@@ -96,6 +107,15 @@ def view(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
     return deeds.ask(request, Destination, asked, row)
 
 
+def _may(request: HttpRequest, verb: str) -> bool:
+    """A merchant's member may let his endpoint work again, and nothing else."""
+    return rights.may(request, rights.OPERATE, or_member=verb == "resume")
+
+
+def _is_out_of_his_hands(request: HttpRequest, destination: Destination) -> bool:
+    return destination.rested_by == Party.OPERATOR and members.membership(request) is not None
+
+
 def page_of(destination: Destination) -> str:
     """Where it is shown: a webhook on the page of its endpoint."""
     is_webhook = destination.kind == DestinationKind.WEBHOOK
@@ -103,11 +123,23 @@ def page_of(destination: Destination) -> str:
     return cells.page_of(endpoint or destination)
 
 
+def _resume_own(destination: Destination, *, seen: str) -> None:
+    """For its merchant, in the transaction of `_do`. Raises Refused, RestedByOperator."""
+    held = Destination.objects.select_for_update(no_key=True, of=("self",))
+    now = held.values_list("state", "endpoint__removed_at").get(pk=destination.pk)
+    if now != (seen, None):
+        raise directory.Refused(f"{destination} is {now[0]} by now")
+    endpoints.resume(destination)
+
+
 @transaction.atomic
 def _do(request: HttpRequest, destination: Destination, verb: str, values: dict[str, Any]) -> str:
     try:
-        getattr(directory, verb)(destination.code, **values)
-    except directory.Refused as refused:
+        if members.membership(request) is None:
+            getattr(directory, verb)(destination.code, **values)
+        else:
+            _resume_own(destination, seen=values["seen"])
+    except (directory.Refused, endpoints.RestedByOperator) as refused:
         raise deeds.Refused(str(refused)) from refused
     deeds.keep(
         request,

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from config.console import (
     cells,
@@ -77,17 +78,17 @@ class EndpointScreen(ReadOnlyScreen):
         if row.removed_at is not None:
             return []
         found = []
-        may_operate = request.user.has_perm(rights.OPERATE)
-        if may_operate:
+        if rights.may(request, rights.OPERATE, or_member=True):
             link = reverse("admin:outbox_endpoint_test", args=[row.pk])
-            found += [Deed("Send a test event", link), *destination_moves.links(row.destination)]
-        if request.user.has_perm(rights.ROTATE):
+            found.append(Deed("Send a test event", link))
+        found += destination_moves.links(request, row.destination)
+        if rights.may(request, rights.ROTATE):
             new, end = (
                 reverse(f"admin:outbox_endpoint_{verb}", args=[row.pk])
                 for verb in ("rotate", "retire")
             )
             found += [Deed("New secret", new), Deed("Retire a secret", end, grave=True)]
-        if may_operate and backlog_of(row).dead:
+        if rights.may(request, rights.OPERATE) and backlog_of(row).dead:
             found.append(outgoing.redrive(f"destination={row.pk}", "Redrive its dead"))
         return found
 
@@ -98,6 +99,14 @@ class EndpointScreen(ReadOnlyScreen):
             Section("Attempts", tries.table(made)),
             Section("Deliveries", outgoing.newest_to(row.destination)),
             Section("Secrets", _secrets(row)),
+        ]
+
+    def members_sections(self, row: Endpoint) -> list[Section]:
+        """What it was sent and what it answered; secrets are for the API alone."""
+        made = Attempt.objects.filter(destination=row.pk)
+        return [
+            Section(_("Attempts"), tries.table(made, for_merchant=True)),
+            Section(_("Deliveries"), outgoing.newest_to(row.destination)),
         ]
 
     @admin.display(description="endpoint")

@@ -1,5 +1,6 @@
 """The console's first page: what waits for a person, what the days came to, what came in last."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
@@ -8,12 +9,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
-from config.console import cells, chart, outgoing, related
+from config.console import cells, chart, members, outgoing, related, rights
 from config.console.cells import Section
 from config.console.destinations import counted
 from config.console.screens import ROWS_COUNTED_MAX
-from outbox.backlogs import backlogs, behind
+from outbox.backlogs import Backlog, backlogs, behind
 from outbox.models import Destination, Dispatch
 from payments.conflicts.lifecycle import UNDECIDED
 from payments.models import Conflict, Delivery, Disposition, ProviderTransaction
@@ -31,6 +33,8 @@ class Figure(NamedTuple):
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """What the first page shows to this user; each number is a look at a partial index."""
+    if members.membership(request) is not None:
+        return context | _of_member(request)
     figures: list[Figure] = []
     sections: list[Section] = []
     may = request.user.has_perm
@@ -39,12 +43,13 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("payments.view_providertransaction"):
         figures.append(_parked())
     if may("outbox.view_dispatch"):
-        figures += _untold()
+        figures += _untold(Dispatch.objects.all())
     if may("orders.view_order"):
         days = chart.of_days(timezone.now().date())
         sections.append(Section(f"The last {chart.DAYS} days", days))
     if may("outbox.view_dispatch") and may("outbox.view_destination"):
-        sections.append(Section("Destinations that are behind", _behind()))
+        known = backlogs(behind(most=related.ROWS_MAX))
+        sections.append(Section("Destinations that are behind", _behind(known)))
     if may("payments.view_delivery"):
         sections.append(Section("Latest deliveries", related.deliveries(Delivery.objects.all())))
     return context | {"title": "Overview", "figures": figures, "sections": sections}
@@ -74,9 +79,9 @@ def _parked() -> Figure:
     )
 
 
-def _untold() -> list[Figure]:
-    waiting = Dispatch.objects.filter(published_at__isnull=True, dead_at__isnull=True)
-    dead = _count(Dispatch.objects.filter(dead_at__isnull=False))
+def _untold(rows: QuerySet[Dispatch]) -> list[Figure]:
+    waiting = rows.filter(published_at__isnull=True, dead_at__isnull=True)
+    dead = _count(rows.filter(dead_at__isnull=False))
     link = reverse("admin:outbox_dispatch_changelist")
     return [
         Figure(
@@ -95,15 +100,26 @@ def _untold() -> list[Figure]:
     ]
 
 
-def _behind() -> SafeString:
-    """The destinations for which something waits or is dead."""
-    known = backlogs(behind(most=related.ROWS_MAX))
+def _of_member(request: HttpRequest) -> dict[str, Any]:
+    """For a merchant's member: his endpoints, and what waits for them."""
+    figures: list[Figure] = []
+    sections: list[Section] = []
+    if rights.may(request, rights.MEMBER, or_member=True):
+        figures += _untold(members.own(request, Dispatch.objects.all()))
+        mine = members.own(request, Destination.objects.filter(endpoint__removed_at=None))
+        known = backlogs(mine.values_list("pk", flat=True))
+        sections.append(Section(_("Your endpoints"), _behind(known, to_endpoints=True)))
+    return {"title": _("Overview"), "figures": figures, "sections": sections}
+
+
+def _behind(known: Mapping[int, Backlog], *, to_endpoints: bool = False) -> SafeString:
+    """Destinations with what waits for them or is dead."""
     rows = Destination.objects.filter(pk__in=known).select_related("endpoint").order_by("code")
     return cells.table(
         ("Destination", "State", "Waiting", "Oldest", "Dead", "Last error"),
         [
             (
-                cells.link(row),
+                cells.link(row.endpoint if to_endpoints else row),
                 outgoing.state(row),
                 counted(known[row.pk].waiting, row.pk, "WAITING"),
                 cells.moment(known[row.pk].oldest),
