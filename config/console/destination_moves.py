@@ -17,6 +17,7 @@ from outbox.models import (
     Destination,
     DestinationKind,
     DestinationState,
+    Endpoint,
     Party,
 )
 from outbox.webhooks import endpoints
@@ -104,7 +105,8 @@ def view(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
         seen={"seen": request.POST.get("seen", row.state)},
         grave=move.grave,
     )
-    return deeds.ask(request, Destination, asked, row)
+    about = _shown_as(row)
+    return deeds.ask(request, type(about), asked, about)
 
 
 def _may(request: HttpRequest, verb: str) -> bool:
@@ -117,10 +119,15 @@ def _is_out_of_his_hands(request: HttpRequest, destination: Destination) -> bool
 
 
 def page_of(destination: Destination) -> str:
-    """Where it is shown: a webhook on the page of its endpoint."""
+    """Where it is shown."""
+    return cells.page_of(_shown_as(destination))
+
+
+def _shown_as(destination: Destination) -> Destination | Endpoint:
+    """A webhook has the page of its endpoint."""
     is_webhook = destination.kind == DestinationKind.WEBHOOK
     endpoint = getattr(destination, "endpoint", None) if is_webhook else None
-    return cells.page_of(endpoint or destination)
+    return endpoint or destination
 
 
 def _resume_own(destination: Destination, *, seen: str) -> None:

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 
 from config.console import (
     cells,
@@ -24,7 +24,7 @@ from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.destinations import backlog_of, counted
 from config.console.screens import ReadOnlyScreen
-from outbox.models import Attempt, Endpoint, EndpointSecret
+from outbox.models import Attempt, DestinationState, Endpoint, EndpointSecret
 from outbox.webhooks import secrets
 
 _ALONE: Final = {"NO SECRET": "danger"}
@@ -137,7 +137,7 @@ class EndpointScreen(ReadOnlyScreen):
     @admin.display(description="state")
     def shown_state(self, row: Any) -> SafeString | str:
         """Whether events leave for it; they do not without a secret."""
-        if row.has_secret or row.removed_at:
+        if row.has_secret or row.destination.state != DestinationState.ACTIVE:
             return outgoing.state(row.destination)
         return cells.two_lines(cells.label("NO SECRET", _ALONE), "its events wait for one")
 

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from config.console import cells, filters, members, outgoing, redriving, rights
@@ -87,8 +88,8 @@ class EventScreen(ReadOnlyScreen):
     def members_sections(self, row: Event) -> list[Section]:
         """Without the headers, which are the relay's."""
         return [
-            Section(_("Your endpoints"), outgoing.ways_of(row)),
-            Section(_("What is told"), cells.json_block(row.payload)),
+            Section(gettext("Your endpoints"), outgoing.ways_of(row)),
+            Section(gettext("What is told"), cells.json_block(row.payload)),
         ]
 
     @admin.display(description="type")

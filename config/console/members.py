@@ -27,6 +27,9 @@ PAGES: Final = _DOORS | {
     *("outbox_endpoint_changelist", "outbox_endpoint_change", "outbox_endpoint_test"),
     "outbox_destination_move",
 }
+#: What a request knows of who asks, once it has been asked for.
+_MEMBERSHIP: Final = "_paidonce_membership"
+_ENDPOINTS: Final = "_paidonce_endpoints"
 #: The lists that are theirs.
 SCREENS: Final = frozenset({Event, Dispatch, Endpoint})
 
@@ -57,12 +60,12 @@ class MembersMiddleware:
 
 def membership(request: HttpRequest) -> Membership | None:
     """Whose member asks, None if he is nobody's; one question for each request."""
-    if not hasattr(request, "_membership"):
+    known = vars(request)
+    if _MEMBERSHIP not in known:
         rows = Membership.objects.select_related("merchant")
-        found = rows.filter(user=request.user.pk).first() if request.user.pk else None
-        request._membership = found  # type: ignore[attr-defined]  # noqa: SLF001 - our own name
-    kept: Membership | None = request._membership  # noqa: SLF001
-    return kept
+        known[_MEMBERSHIP] = rows.filter(user=request.user.pk).first() if request.user.pk else None
+    found: Membership | None = known[_MEMBERSHIP]
+    return found
 
 
 def own(request: HttpRequest, rows: QuerySet[_Row]) -> QuerySet[_Row]:
@@ -76,10 +79,11 @@ def own(request: HttpRequest, rows: QuerySet[_Row]) -> QuerySet[_Row]:
 
 def _to_endpoints(request: HttpRequest, code: str) -> Q:
     """Their numbers, not a join: PostgreSQL then knows how many rows there are of each."""
-    if not hasattr(request, "_endpoints"):
+    known = vars(request)
+    if _ENDPOINTS not in known:
         mine = Destination.objects.filter(_destinations(request, code))
-        request._endpoints = list(mine.values_list("pk", flat=True))  # type: ignore[attr-defined]  # noqa: SLF001
-    return Q(destination__in=request._endpoints)  # type: ignore[attr-defined]  # noqa: SLF001
+        known[_ENDPOINTS] = list(mine.values_list("pk", flat=True))
+    return Q(destination__in=known[_ENDPOINTS])
 
 
 def _destinations(_request: HttpRequest, code: str) -> Q:

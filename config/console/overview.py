@@ -43,7 +43,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("payments.view_providertransaction"):
         figures.append(_parked())
     if may("outbox.view_dispatch"):
-        figures += _untold(Dispatch.objects.all())
+        figures += _untold(Dispatch.objects.all(), dead="refused too often; they need a redrive")
     if may("orders.view_order"):
         days = chart.of_days(timezone.now().date())
         sections.append(Section(f"The last {chart.DAYS} days", days))
@@ -79,9 +79,9 @@ def _parked() -> Figure:
     )
 
 
-def _untold(rows: QuerySet[Dispatch]) -> list[Figure]:
+def _untold(rows: QuerySet[Dispatch], *, dead: str) -> list[Figure]:
     waiting = rows.filter(published_at__isnull=True, dead_at__isnull=True)
-    dead = _count(rows.filter(dead_at__isnull=False))
+    died = _count(rows.filter(dead_at__isnull=False))
     link = reverse("admin:outbox_dispatch_changelist")
     return [
         Figure(
@@ -92,10 +92,10 @@ def _untold(rows: QuerySet[Dispatch]) -> list[Figure]:
         ),
         Figure(
             "Dispatches dead",
+            died,
             dead,
-            "refused too often; they need a redrive",
             f"{link}?state=DEAD",
-            alarms=dead > 0,
+            alarms=died > 0,
         ),
     ]
 
@@ -105,9 +105,10 @@ def _of_member(request: HttpRequest) -> dict[str, Any]:
     figures: list[Figure] = []
     sections: list[Section] = []
     if rights.may(request, rights.MEMBER, or_member=True):
-        figures += _untold(members.own(request, Dispatch.objects.all()))
-        mine = members.own(request, Destination.objects.filter(endpoint__removed_at=None))
-        known = backlogs(mine.values_list("pk", flat=True))
+        mine = members.own(request, Dispatch.objects.all())
+        figures += _untold(mine, dead=_("not taken in three days; they can be sent again"))
+        present = members.own(request, Destination.objects.filter(endpoint__removed_at=None))
+        known = backlogs(present.values_list("pk", flat=True))
         sections.append(Section(_("Your endpoints"), _behind(known, to_endpoints=True)))
     return {"title": _("Overview"), "figures": figures, "sections": sections}
 

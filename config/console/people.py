@@ -55,7 +55,7 @@ class MembershipInline(_Inline):
 
     model = Membership
     formset = OneMerchant
-    can_delete = True
+    hide_title = True
     verbose_name = verbose_name_plural = _("Member of a merchant")
 
 

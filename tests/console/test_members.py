@@ -104,7 +104,7 @@ def addresses(rows: Rows) -> Iterator[tuple[str, str]]:
         ((_, wanted),) = console.reverse_dict.getlist(name)[0][0]
         of = next((key for table, key in keys.items() if name.startswith(f"{table}_")), "1")
         for verb in ("pause", "resume", "disable") if "verb" in wanted else ("",):
-            known = {"app_label": "outbox", "verb": verb, "content_type_id": "1"}
+            known: dict[str, Any] = {"app_label": "outbox", "verb": verb, "content_type_id": "1"}
             known |= dict.fromkeys(("pk", "id", "object_id"), of)
             arguments = {field: known[field] for field in wanted}
             yield name, reverse(f"admin:{name}", kwargs=arguments)

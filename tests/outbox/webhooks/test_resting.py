@@ -11,8 +11,8 @@ from outbox.webhooks import endpoints
 from tests import factories
 from tests.factories import CREATED_AT
 from tests.outbox.webhooks.receiver import Receiver, answer
-from tests.outbox.webhooks.rows import drain, endpoint, tell
-from tests.outbox.webhooks.test_asked import resend, send_test, way
+from tests.outbox.webhooks.rows import drain, endpoint, tell, way
+from tests.outbox.webhooks.test_asked import resend, send_test
 
 ACTIVE, PAUSED, DISABLED = DestinationState
 
