@@ -93,6 +93,7 @@ MIDDLEWARE = [
     "config.access.preferences.PreferencesMiddleware",
     "config.access.gate.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "config.console.members.MembersMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

@@ -1,6 +1,6 @@
 """What waits for destinations and what is dead, for people who look: at a bounded cost."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -76,7 +76,7 @@ class Backlog:
     last_error: str = ""
 
 
-def backlogs(destinations: Collection[int]) -> Mapping[int, Backlog]:
+def backlogs(destinations: Iterable[int]) -> Mapping[int, Backlog]:
     """Those of these destinations, by their ids."""
     values: dict[str, Any] = {
         "ids": list(destinations),

@@ -50,7 +50,11 @@ ROLES: Final[Mapping[str, frozenset[str]]] = {
     | _view(*_MACHINERY)
     | {"payments.propose_policy", "payments.manage_recipient", REPLAY, EXPORT}
     | _all("auth", "user")
-    | _all("auth", "group"),
+    | _all("auth", "group")
+    | _all("orders", "membership"),
+    # No right of those who run the service: where somebody forgot to say whose member he is, he
+    # sees nothing.
+    "merchant": frozenset({"orders.act_for_merchant"}),
 }
 
 

@@ -15,6 +15,7 @@ from outbox.models import (
     Attempt,
     Destination,
     DestinationKind,
+    DestinationState,
     Dispatch,
     Endpoint,
     Event,
@@ -134,6 +135,8 @@ class DestinationFactory(DjangoModelFactory[Destination]):
 
     code = factory.Sequence(lambda number: f"stream-{number}")
     kind = DestinationKind.REDIS_STREAM
+    state = DestinationState.ACTIVE
+    rested_by = factory.LazyAttribute(lambda row: "" if row.state == "ACTIVE" else "OPERATOR")
     config = factory.LazyAttribute(lambda row: {"url": "redis://127.0.0.1:9", "stream": row.code})
 
 
@@ -177,6 +180,7 @@ class EndpointFactory(DjangoModelFactory[Endpoint]):
         event_types = factory.LazyFunction(list)
         url = "https://shop.example.com/hooks"
         state = "ACTIVE"
+        rested_by = factory.LazyAttribute(lambda row: "" if row.state == "ACTIVE" else "OPERATOR")
 
     destination = factory.SubFactory(
         DestinationFactory,
@@ -186,6 +190,7 @@ class EndpointFactory(DjangoModelFactory[Endpoint]):
         reason=factory.SelfAttribute("..reason"),
         event_types=factory.SelfAttribute("..event_types"),
         state=factory.SelfAttribute("..state"),
+        rested_by=factory.SelfAttribute("..rested_by"),
         config=factory.LazyAttribute(lambda row: {"url": row.factory_parent.url}),
     )
 

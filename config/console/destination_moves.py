@@ -3,17 +3,26 @@
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from django import forms
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from config.console import cells, deeds, rights
+from config.console import cells, deeds, members, rights
 from config.console.deeds import Asked, Deed
 from outbox.destinations import directory
-from outbox.models import BUS, REASON_LENGTH_MAX, Destination, DestinationKind, DestinationState
+from outbox.models import (
+    BUS,
+    REASON_LENGTH_MAX,
+    Destination,
+    DestinationKind,
+    DestinationState,
+    Endpoint,
+    Party,
+)
+from outbox.webhooks import endpoints
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -65,8 +74,8 @@ class ReasonForm(forms.Form):
     )
 
 
-def links(destination: Destination) -> list[Deed]:
-    """Where to each state that it may enter now; none for an endpoint that was removed."""
+def links(request: HttpRequest, destination: Destination) -> list[Deed]:
+    """Where to each state that this user may move it to; none for an endpoint that was removed."""
     endpoint = getattr(destination, "endpoint", None)
     if endpoint is not None and endpoint.removed_at is not None:
         return []
@@ -77,15 +86,18 @@ def links(destination: Destination) -> list[Deed]:
             move.grave,
         )
         for verb, move in _MOVES.items()
-        if destination.state in directory.ENTERED_FROM[move.state]
+        if _may(request, verb)
+        and destination.state in directory.ENTERED_FROM[move.state]
+        and not _is_out_of_his_hands(request, destination)
         and not (verb == "disable" and destination.code == BUS)
     ]
 
 
 def view(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
     """Ask, or do it. Raises PermissionDenied, Http404, BadRequest."""
-    rights.require(request, rights.OPERATE)
-    row = Destination.objects.filter(pk=pk).first()
+    if not _may(request, verb):
+        raise PermissionDenied
+    row = members.own(request, Destination.objects.filter(pk=pk)).first()
     if row is None or verb not in _MOVES:
         raise Http404
     move = _MOVES[verb]
@@ -108,21 +120,48 @@ def view(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
         seen={"seen": request.POST.get("seen", row.state)},
         grave=move.grave,
     )
-    return deeds.ask(request, Destination, asked, row)
+    about = _shown_as(row)
+    return deeds.ask(request, type(about), asked, about)
+
+
+def _may(request: HttpRequest, verb: str) -> bool:
+    """A merchant's member may let his endpoint work again, and nothing else."""
+    return rights.may(request, rights.OPERATE, or_member=verb == "resume")
+
+
+def _is_out_of_his_hands(request: HttpRequest, destination: Destination) -> bool:
+    return destination.rested_by == Party.OPERATOR and members.membership(request) is not None
 
 
 def page_of(destination: Destination) -> str:
-    """Where it is shown: a webhook on the page of its endpoint."""
+    """Where it is shown."""
+    return cells.page_of(_shown_as(destination))
+
+
+def _shown_as(destination: Destination) -> Destination | Endpoint:
+    """A webhook has the page of its endpoint."""
     is_webhook = destination.kind == DestinationKind.WEBHOOK
     endpoint = getattr(destination, "endpoint", None) if is_webhook else None
-    return cells.page_of(endpoint or destination)
+    return endpoint or destination
+
+
+def _resume_own(destination: Destination, *, seen: str) -> None:
+    """For its merchant, in the transaction of `_do`. Raises Refused, RestedByOperator."""
+    held = Destination.objects.select_for_update(no_key=True, of=("self",))
+    now = held.values_list("state", "endpoint__removed_at").get(pk=destination.pk)
+    if now != (seen, None):
+        raise directory.Refused(f"{destination} is {now[0]} by now")
+    endpoints.resume(destination)
 
 
 @transaction.atomic
 def _do(request: HttpRequest, destination: Destination, verb: str, values: dict[str, Any]) -> str:
     try:
-        getattr(directory, verb)(destination.code, **values)
-    except directory.Refused as refused:
+        if members.membership(request) is None:
+            getattr(directory, verb)(destination.code, **values)
+        else:
+            _resume_own(destination, seen=values["seen"])
+    except (directory.Refused, endpoints.RestedByOperator) as refused:
         raise deeds.Refused(str(refused)) from refused
     deeds.keep(
         request,

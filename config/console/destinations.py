@@ -106,10 +106,8 @@ class DestinationScreen(ReadOnlyScreen):
 
     def deeds(self, request: HttpRequest, row: Destination) -> list[Deed]:
         """Let it rest or work, and put back in line what is dead."""
-        if not request.user.has_perm(rights.OPERATE):
-            return []
-        deeds = destination_moves.links(row)
-        if backlog_of(row).dead:
+        deeds = destination_moves.links(request, row)
+        if rights.may(request, rights.OPERATE) and backlog_of(row).dead:
             deeds.append(outgoing.redrive(f"destination={row.pk}", _("Redrive its dead")))
         return deeds
 

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from config.console import cells, colours, filters, outgoing, redriving, resending, rights, tries
 from config.console.cells import Section
@@ -49,6 +50,21 @@ class DispatchScreen(ReadOnlyScreen):
         ),
     )
 
+    members_fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("event_page", "destination_page"),
+                    ("about_whole", "created_at"),
+                    ("shown_state", "attempts"),
+                    ("next_attempt_at", "published_at"),
+                    ("dead_at", "whole_error"),
+                )
+            },
+        ),
+    )
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Dispatch]:
         """Without what is told, which only the event's page shows."""
         rows = super().get_queryset(request).select_related("event", "destination__endpoint")
@@ -74,7 +90,7 @@ class DispatchScreen(ReadOnlyScreen):
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Who may redrive."""
-        return request.user.has_perm(rights.OPERATE)
+        return rights.may(request, rights.OPERATE)
 
     @admin.action(description="Redrive the dead among them", permissions=["operate"])
     def redrive(self, _request: HttpRequest, rows: QuerySet[Dispatch]) -> HttpResponse:
@@ -83,12 +99,10 @@ class DispatchScreen(ReadOnlyScreen):
 
     def deeds(self, request: HttpRequest, row: Dispatch) -> list[Deed]:
         """Send a webhook again; put another back in line if it is dead."""
-        if not request.user.has_perm(rights.OPERATE):
-            return []
-        if resending.is_possible(row):
+        if rights.may(request, rights.OPERATE, or_member=True) and resending.is_possible(row):
             link = reverse("admin:outbox_dispatch_resend", args=[row.pk])
             return [Deed("Send again", link)]
-        if row.state == DispatchState.DEAD:
+        if rights.may(request, rights.OPERATE) and row.state == DispatchState.DEAD:
             return [outgoing.redrive(f"ids={row.pk}", "Redrive")]
         return []
 
@@ -98,6 +112,11 @@ class DispatchScreen(ReadOnlyScreen):
             return []
         made = Attempt.objects.filter(dispatch=row)
         return [Section("Attempts", tries.table(made))]
+
+    def members_sections(self, row: Dispatch) -> list[Section]:
+        """The same, without the names of those who run the service."""
+        made = Attempt.objects.filter(dispatch=row)
+        return [Section(_("Attempts"), tries.table(made, for_merchant=True))]
 
     @admin.display(description="event")
     def shown_type(self, row: Dispatch) -> SafeString | str:

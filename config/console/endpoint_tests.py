@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from config.console import cells, deeds, rights
+from config.console import cells, deeds, members, rights
 from config.console.deeds import Asked
 from outbox.models import Attempt, Endpoint
 from outbox.webhooks import attempts
@@ -14,8 +14,8 @@ from outbox.webhooks import attempts
 
 def view(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask, or do it. Raises PermissionDenied, Http404, BadRequest."""
-    rights.require(request, rights.OPERATE)
-    row = present().filter(pk=pk).first()
+    rights.require(request, rights.OPERATE, or_member=True)
+    row = members.own(request, present()).filter(pk=pk).first()
     if row is None:
         raise Http404
     back = cells.page_of(row)

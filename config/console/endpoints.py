@@ -25,7 +25,7 @@ from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.destinations import backlog_of, counted
 from config.console.screens import ReadOnlyScreen
-from outbox.models import Attempt, Endpoint, EndpointSecret
+from outbox.models import Attempt, DestinationState, Endpoint, EndpointSecret
 from outbox.webhooks import secrets
 
 _ALONE: Final = {"NO SECRET": "danger"}
@@ -79,17 +79,17 @@ class EndpointScreen(ReadOnlyScreen):
         if row.removed_at is not None:
             return []
         found = []
-        may_operate = request.user.has_perm(rights.OPERATE)
-        if may_operate:
+        if rights.may(request, rights.OPERATE, or_member=True):
             link = reverse("admin:outbox_endpoint_test", args=[row.pk])
-            found += [Deed(_("Send a test event"), link), *destination_moves.links(row.destination)]
-        if request.user.has_perm(rights.ROTATE):
+            found.append(Deed(_("Send a test event"), link))
+        found += destination_moves.links(request, row.destination)
+        if rights.may(request, rights.ROTATE):
             new, end = (
                 reverse(f"admin:outbox_endpoint_{verb}", args=[row.pk])
                 for verb in ("rotate", "retire")
             )
             found += [Deed(_("New secret"), new), Deed(_("Retire a secret"), end, grave=True)]
-        if may_operate and backlog_of(row).dead:
+        if rights.may(request, rights.OPERATE) and backlog_of(row).dead:
             found.append(outgoing.redrive(f"destination={row.pk}", _("Redrive its dead")))
         return found
 
@@ -100,6 +100,14 @@ class EndpointScreen(ReadOnlyScreen):
             Section(_("Attempts"), tries.table(made)),
             Section(_("Deliveries"), outgoing.newest_to(row.destination)),
             Section(_("Secrets"), _secrets(row)),
+        ]
+
+    def members_sections(self, row: Endpoint) -> list[Section]:
+        """What it was sent and what it answered; secrets are for the API alone."""
+        made = Attempt.objects.filter(destination=row.pk)
+        return [
+            Section(_("Attempts"), tries.table(made, for_merchant=True)),
+            Section(_("Deliveries"), outgoing.newest_to(row.destination)),
         ]
 
     @admin.display(description=gettext_lazy("endpoint"))
@@ -130,7 +138,7 @@ class EndpointScreen(ReadOnlyScreen):
     @admin.display(description=gettext_lazy("state"))
     def shown_state(self, row: Any) -> SafeString | str:
         """Whether events leave for it; they do not without a secret."""
-        if row.has_secret or row.removed_at:
+        if row.has_secret or row.destination.state != DestinationState.ACTIVE:
             return outgoing.state(row.destination)
         return cells.two_lines(cells.label("NO SECRET", _ALONE), _("its events wait for one"))
 

@@ -3,11 +3,13 @@
 import uuid
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from config.console import cells, filters, outgoing, redriving, rights
+from config.console import cells, filters, members, outgoing, redriving, rights
 from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.screens import ReadOnlyScreen
@@ -42,6 +44,8 @@ class EventScreen(ReadOnlyScreen):
         ),
     )
 
+    members_fieldsets = ((None, {"fields": (("id", "shown_type"), ("about_whole", "created_at"))}),)
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
     ) -> tuple[QuerySet[Event], bool]:
@@ -52,12 +56,14 @@ class EventScreen(ReadOnlyScreen):
             return super().get_search_results(request, queryset, search_term)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:
-        """With the way of each to its destinations."""
-        return super().get_queryset(request).prefetch_related("dispatches__destination")
+        """With the way of each to those of its destinations that this user may see."""
+        ways = members.own(request, Dispatch.objects.select_related("destination"))
+        rows: QuerySet[Event] = super().get_queryset(request)
+        return rows.prefetch_related(Prefetch("dispatches", ways.order_by("destination__code")))
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Who may redrive."""
-        return request.user.has_perm(rights.OPERATE)
+        return rights.may(request, rights.OPERATE)
 
     @admin.action(description="Redrive where they are dead", permissions=["operate"])
     def redrive(self, _request: HttpRequest, rows: QuerySet[Event]) -> HttpResponse:
@@ -67,7 +73,7 @@ class EventScreen(ReadOnlyScreen):
     def deeds(self, request: HttpRequest, row: Event) -> list[Deed]:
         """Put it back in line wherever it is dead."""
         dead = row.dispatches.filter(dead_at__isnull=False).values_list("pk", flat=True)
-        if not request.user.has_perm(rights.OPERATE) or not dead:
+        if not rights.may(request, rights.OPERATE) or not dead:
             return []
         ids = ",".join(str(pk) for pk in dead[: redriving.REDRIVEN_MAX])
         return [outgoing.redrive(f"ids={ids}", "Redrive")]
@@ -80,6 +86,13 @@ class EventScreen(ReadOnlyScreen):
             Section("Headers", cells.json_block(row.headers)),
         ]
 
+    def members_sections(self, row: Event) -> list[Section]:
+        """Without the headers, which are the relay's."""
+        return [
+            Section(gettext("Your endpoints"), outgoing.ways_of(row)),
+            Section(gettext("What is told"), cells.json_block(row.payload)),
+        ]
+
     @admin.display(description="type")
     def shown_type(self, event: Event) -> str:
         """What happened."""
@@ -89,6 +102,11 @@ class EventScreen(ReadOnlyScreen):
     def tells_of(self, event: Event) -> SafeString | str:
         """What it tells of, and which of the events about that it is."""
         return cells.short(f"{event.aggregate_id}#{event.seq}")
+
+    @admin.display(description=_("about"))
+    def about_whole(self, event: Event) -> SafeString | str:
+        """The same, in full."""
+        return cells.mono(f"{event.aggregate_type} {event.aggregate_id}#{event.seq}")
 
     @admin.display(description="state")
     def progress(self, event: Event) -> SafeString:

@@ -14,12 +14,12 @@ from unfold.contrib.filters.admin import (
     RelatedDropdownFilter,
 )
 
-from outbox.models import Dispatch
+from config.console import members
+from outbox.models import Destination, Dispatch
 from payments.models import ConflictReason, Delivery
 
 MERCHANT: Final = ("merchant", RelatedDropdownFilter)
 ACCOUNT: Final = ("account", RelatedDropdownFilter)
-DESTINATION: Final = ("destination", RelatedDropdownFilter)
 # Its choices are read from the accounts, which are few.
 PROVIDER: Final = ("account__provider", AllValuesCheckboxFilter)
 
@@ -32,6 +32,24 @@ def choices(field: str) -> Any:
 def between(field: str) -> Any:
     """From one time to another, each a day and, if need be, an hour of it."""
     return (field, BetweenFilter)
+
+
+class DestinationFilter(RelatedDropdownFilter):  # type: ignore[misc]
+    """Offers the destinations whose dispatches this user may see."""
+
+    def field_choices(
+        self, field: Any, request: HttpRequest, model_admin: Any
+    ) -> list[tuple[int, str]]:
+        """Those, by their codes."""
+        ordering = self.field_admin_ordering(field, request, model_admin)
+        mine = members.own(request, Destination.objects.all())
+        found: list[tuple[int, str]] = field.get_choices(
+            include_blank=False, ordering=ordering, limit_choices_to={"pk__in": mine}
+        )
+        return found
+
+
+DESTINATION: Final = ("destination", DestinationFilter)
 
 
 class BetweenFilter(RangeDateTimeFilter):  # type: ignore[misc]
@@ -97,14 +115,14 @@ class DispatchStateFilter(DropdownFilter):  # type: ignore[misc]
         for state in _PROGRESS:
             yield state, state
 
-    def queryset(self, _request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         """Those in that state."""
         if not self.value():
             return rows
         wanted = _PROGRESS.get(str(self.value()))
-        return rows.none() if wanted is None else self.matching(rows, wanted)
+        return rows.none() if wanted is None else self.matching(request, rows, wanted)
 
-    def matching(self, rows: QuerySet[Any], wanted: Q) -> QuerySet[Any]:
+    def matching(self, _request: HttpRequest, rows: QuerySet[Any], wanted: Q) -> QuerySet[Any]:
         """The rows themselves."""
         return rows.filter(wanted)
 
@@ -112,6 +130,7 @@ class DispatchStateFilter(DropdownFilter):  # type: ignore[misc]
 class ProgressFilter(DispatchStateFilter):
     """How far events got on the way to any of their destinations."""
 
-    def matching(self, rows: QuerySet[Any], wanted: Q) -> QuerySet[Any]:
-        """Those with a dispatch that matches."""
-        return rows.filter(pk__in=Dispatch.objects.filter(wanted).values("event"))
+    def matching(self, request: HttpRequest, rows: QuerySet[Any], wanted: Q) -> QuerySet[Any]:
+        """Those with a dispatch that matches, of those that this user may see."""
+        ways = members.own(request, Dispatch.objects.filter(wanted))
+        return rows.filter(pk__in=ways.values("event"))

@@ -1,6 +1,6 @@
 """Whether the machinery is healthy: who is behind, which account is silent, what alarms."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from django.urls import reverse
@@ -8,10 +8,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.console import cells, outgoing, related
+from config.console import cells, outgoing
 from config.console.destinations import counted
 from outbox import slots
-from outbox.backlogs import backlogs, behind
+from outbox.backlogs import Backlog
 from outbox.models import Destination
 from payments.figures.rhythm import Rhythm, rhythms
 from payments.models import Delivery, NotificationMessage
@@ -21,9 +21,8 @@ _SILENT = {"SILENT": "danger"}
 _FAILING_MAX = 10
 
 
-def destinations() -> SafeString:
-    """Those for which something waits or is dead."""
-    known = backlogs(behind(most=related.ROWS_MAX))
+def destinations(known: Mapping[int, Backlog], *, to_endpoints: bool = False) -> SafeString:
+    """These destinations, each with what waits for it or is dead."""
     rows = Destination.objects.filter(pk__in=known).select_related("endpoint").order_by("code")
     return cells.table(
         (
@@ -32,7 +31,7 @@ def destinations() -> SafeString:
         ),
         [
             (
-                cells.link(row),
+                cells.link(row.endpoint if to_endpoints else row),
                 outgoing.state(row),
                 counted(known[row.pk].waiting, row.pk, "WAITING"),
                 cells.moment(known[row.pk].oldest),

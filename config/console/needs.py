@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -63,8 +63,31 @@ def figures(request: HttpRequest, known: Sequence[Undecided], *, now: datetime) 
     if may("payments.view_refund"):
         found.append(_refunds())
     if may("outbox.view_dispatch"):
-        found += _untold()
+        dead = _("refused too often; they need a redrive")
+        found += untold(Dispatch.objects.all(), dead=dead)
     return found
+
+
+def untold(rows: QuerySet[Dispatch], *, dead: str) -> list[Figure]:
+    """What of these waits, and what is dead; `dead` says what that means to whoever asks."""
+    waits = rows.filter(published_at__isnull=True, dead_at__isnull=True)
+    gone = rows.filter(dead_at__isnull=False)
+    died = gone.order_by()[:ROWS_COUNTED_MAX].count()
+    return [
+        Figure(
+            _("Dispatches waiting"),
+            waits.order_by()[:ROWS_COUNTED_MAX].count(),
+            _("events on their way, each to one destination"),
+            _list(Dispatch, state="WAITING"),
+        ),
+        Figure(
+            _("Dispatches dead"),
+            died,
+            dead,
+            _list(Dispatch, state="DEAD"),
+            alarms=died > 0,
+        ),
+    ]
 
 
 def by_reason(known: Sequence[Undecided]) -> SafeString:
@@ -136,27 +159,6 @@ def _refunds() -> Figure:
         _("sent, and the answer is not known"),
         _list(Refund, status__exact=RefundStatus.PROCESSING),
     )
-
-
-def _untold() -> list[Figure]:
-    waits = Dispatch.objects.filter(published_at__isnull=True, dead_at__isnull=True)
-    gone = Dispatch.objects.filter(dead_at__isnull=False)
-    dead = gone.order_by()[:ROWS_COUNTED_MAX].count()
-    return [
-        Figure(
-            _("Dispatches waiting"),
-            waits.order_by()[:ROWS_COUNTED_MAX].count(),
-            _("events on their way, each to one destination"),
-            _list(Dispatch, state="WAITING"),
-        ),
-        Figure(
-            _("Dispatches dead"),
-            dead,
-            _("refused too often; they need a redrive"),
-            _list(Dispatch, state="DEAD"),
-            alarms=dead > 0,
-        ),
-    ]
 
 
 def _list(model: type[Model], **filters: Any) -> str:

@@ -17,7 +17,10 @@ from outbox.models import Destination, Dispatch, Event
 def state(destination: Destination) -> SafeString | str:
     """Whether events leave for it, and why not."""
     shown = cells.label(destination.state, colours.DESTINATION)
-    return cells.two_lines(shown, text.visible(destination.reason))
+    if not destination.rested_by:
+        return shown
+    why = {"reason": text.visible(destination.reason), "who": destination.rested_by}
+    return cells.two_lines(shown, _("%(reason)s (by: %(who)s)") % why)
 
 
 def rest(destination: Destination) -> SafeString | str:
@@ -85,7 +88,7 @@ def states_of(event: Event) -> SafeString:
 
 def ways_of(event: Event) -> SafeString:
     """An event's way to each of its destinations, with what the relay noted."""
-    shown = event.dispatches.select_related("destination").order_by("destination__code")
+    shown = sorted(event.dispatches.all(), key=lambda row: row.destination.code)
     return cells.table(
         (
             _("Destination"),

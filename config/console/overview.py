@@ -5,10 +5,14 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.console import flow, health, needs, related
+from config.console import flow, health, members, needs, related, rights
 from config.console.cells import Section
+from config.console.needs import Figure
+from outbox.backlogs import backlogs, behind
+from outbox.models import Destination, Dispatch
 from payments.figures import waiting
 from payments.figures.traffic import Step
 from payments.figures.waiting import Undecided
@@ -17,6 +21,8 @@ from payments.models import Delivery
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """What the first page shows to this user; what it costs does not grow with the tables."""
+    if members.membership(request) is not None:
+        return context | _of_member(request)
     now = timezone.now()
     may = request.user.has_perm
     known: Sequence[Undecided] = ()
@@ -35,7 +41,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("payments.view_provideraccount"):
         sections.append(Section(_("Accounts"), health.accounts(now)))
     if may("outbox.view_dispatch") and may("outbox.view_destination"):
-        sections.append(Section(_("Destinations that are behind"), health.destinations()))
+        sections.append(Section(_("Destinations that are behind"), _behind()))
     if may("payments.view_delivery"):
         newest = related.deliveries(Delivery.objects.all())
         sections.append(Section(_("Latest deliveries"), newest))
@@ -45,3 +51,22 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "alarms": health.alarms() if may("outbox.view_destination") else [],
         "sections": sections,
     }
+
+
+def _behind() -> SafeString:
+    return health.destinations(backlogs(behind(most=related.ROWS_MAX)))
+
+
+def _of_member(request: HttpRequest) -> dict[str, Any]:
+    """For a merchant's member: his endpoints, and what waits for them."""
+    figures: list[Figure] = []
+    sections: list[Section] = []
+    if rights.may(request, rights.MEMBER, or_member=True):
+        mine = members.own(request, Dispatch.objects.all())
+        dead = _("not taken in three days; they can be sent again")
+        figures += needs.untold(mine, dead=dead)
+        present = members.own(request, Destination.objects.filter(endpoint__removed_at=None))
+        known = backlogs(present.values_list("pk", flat=True))
+        shown = health.destinations(known, to_endpoints=True)
+        sections.append(Section(_("Your endpoints"), shown))
+    return {"title": _("Overview"), "figures": figures, "sections": sections}

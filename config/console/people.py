@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Any, Final
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -17,15 +20,21 @@ from config.access import second_factor
 from config.console import cells, role_pages
 from config.console.audited import Audited
 from config.console.deeds import Deed
+from orders.models import Membership
 from payments.roles import ROLES
 
 if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
+    from django.contrib.admin import ModelAdmin, StackedInline
 
     _Screen = ModelAdmin[Any]
+    _Inline = StackedInline[Membership, User]
+    _FormSet = BaseInlineFormSet[Membership, User, ModelForm[Membership]]
     _Users = UserAdmin[User]
 else:
     from unfold.admin import ModelAdmin as _Screen
+    from unfold.admin import StackedInline as _Inline
+
+    _FormSet = BaseInlineFormSet
 
     _Users = UserAdmin
 
@@ -33,6 +42,31 @@ _A_SUPERUSERS: Final = ("is_superuser", "groups", "user_permissions")
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
+
+
+class OneMerchant(_FormSet):
+    """Whose member somebody is; whoever may do everything belongs to nobody."""
+
+    def clean(self) -> None:
+        """Raises ValidationError for a superuser: he would lock himself out."""
+        super().clean()
+        kept = [form for form in self.forms if form not in self.deleted_forms]
+        if self.instance.is_superuser and any(form.cleaned_data for form in kept):
+            raise ValidationError(
+                _(
+                    "A member of a merchant sees nothing but that merchant: make him no superuser, "
+                    "or no member."
+                )
+            )
+
+
+class MembershipInline(_Inline):
+    """The merchant whose endpoints are all that this user sees; none for our own people."""
+
+    model = Membership
+    formset = OneMerchant
+    hide_title = True
+    verbose_name = verbose_name_plural = _("Member of a merchant")
 
 
 @admin.register(User)
@@ -107,6 +141,10 @@ class UserScreen(Audited, _Users, _Screen):
         link = reverse("access:reset", args=[user.pk])
         return format_html('<a class="c-link" href="{}">{}</a>', link, _("Set up: reset it"))
 
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> Any:  # noqa: ARG002
+        """His merchant, once there is somebody."""
+        return [] if obj is None else [MembershipInline]
+
     def state(self, row: User) -> dict[str, Any]:
         """What he may; neither his password nor his address."""
         return {
@@ -114,6 +152,9 @@ class UserScreen(Audited, _Users, _Screen):
             "active": row.is_active,
             "staff": row.is_staff,
             "superuser": row.is_superuser,
+            "merchant": Membership.objects.filter(user=row)
+            .values_list("merchant__code", flat=True)
+            .first(),
             "groups": sorted(row.groups.values_list("name", flat=True)),
             "permissions": sorted(row.user_permissions.values_list("codename", flat=True)),
         }

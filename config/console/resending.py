@@ -4,7 +4,7 @@ from django.core.exceptions import BadRequest
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 
-from config.console import cells, deeds, rights
+from config.console import cells, deeds, members, rights
 from config.console.deeds import Asked
 from outbox.models import Attempt, DestinationKind, Dispatch, DispatchState
 from outbox.webhooks import attempts
@@ -19,8 +19,9 @@ def is_possible(dispatch: Dispatch) -> bool:
 
 def view(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask, or do it. Raises PermissionDenied, Http404, BadRequest."""
-    rights.require(request, rights.OPERATE)
-    row = Dispatch.objects.select_related("destination__endpoint", "event").filter(pk=pk).first()
+    rights.require(request, rights.OPERATE, or_member=True)
+    rows = Dispatch.objects.select_related("destination__endpoint", "event")
+    row = members.own(request, rows).filter(pk=pk).first()
     if row is None or not is_possible(row):
         raise Http404
     back = cells.page_of(row)

@@ -9,11 +9,12 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.paginator import Paginator
 from django.db import OperationalError
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from psycopg.errors import QueryCanceled
 
+from config.console import members, rights
 from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.navigation import title_of
@@ -88,8 +89,27 @@ class ReadOnlyScreen(_Screen):
     #: What links to the list ask for beyond its filters.
     linked_by: ClassVar[tuple[str, ...]] = ()
     empty_value_display = "-"
+    #: The fields of a row's page for merchants' members, where they are others.
+    members_fieldsets: ClassVar[tuple[Any, ...] | None] = None
     change_form_before_template = "console/ahead.html"
     change_form_after_template = "console/sections.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows that this user may see: a list, a page, a search know no others."""
+        return members.own(request, super().get_queryset(request))
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Model | None:
+        """The row. Raises Http404 for a member: what is another's is not there for him."""
+        row: Model | None = super().get_object(request, object_id, from_field)
+        if row is None and members.membership(request) is not None:
+            raise Http404
+        return row
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
+        """Whoever may view the table, and merchants' members where it has something of theirs."""
+        return rights.may_see(request, self.model)
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
         """Nobody: rows are made by what happens."""
@@ -134,17 +154,24 @@ class ReadOnlyScreen(_Screen):
         """The list with honest counts."""
         return Rows
 
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """The fields, without what only those who run the service see."""
+        if self.members_fieldsets is not None and members.membership(request) is not None:
+            return self.members_fieldsets
+        return super().get_fieldsets(request, obj)
+
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         """The page of a row, with what comes ahead of its fields and what follows them."""
         row = kwargs.get("obj") or context.get("original")
         if row is not None:
+            is_member = members.membership(request) is not None
             context |= {
                 "ahead": self.ahead(row),
                 "deeds": self.deeds(request, row),
                 "hint": self.hint(request, row),
-                "sections": self.sections(row),
+                "sections": self.members_sections(row) if is_member else self.sections(row),
             }
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -163,6 +190,10 @@ class ReadOnlyScreen(_Screen):
     def sections(self, row: Any) -> list[Section]:  # noqa: ARG002 - for screens to say
         """What belongs to the row beyond its own fields."""
         return []
+
+    def members_sections(self, row: Any) -> list[Section]:
+        """What of it a merchant's member sees."""
+        return self.sections(row)
 
 
 def _column(chosen: Any) -> str:

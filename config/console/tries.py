@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from config.console import cells, text
 from config.console.related import ROWS_MAX
+from orders.asked_by import told_to_merchant
 from outbox.models import Attempt
 from outbox.webhooks.due import TEST_TYPE
 
@@ -17,8 +18,11 @@ from outbox.webhooks.due import TEST_TYPE
 _FIRST_LETTERS: Final = 60
 
 
-def table(rows: QuerySet[Attempt]) -> SafeString:
-    """Tries at an endpoint: those that were asked for and are not made yet, then newest first."""
+def table(rows: QuerySet[Attempt], *, for_merchant: bool = False) -> SafeString:
+    """Tries at an endpoint: those that were asked for and are not made yet, then newest first.
+
+    Merchants are told of our people only that it was one of them.
+    """
     shown: Iterable[Attempt] = (
         rows.select_related("dispatch__event")
         .defer("dispatch__event__payload", "dispatch__event__headers")
@@ -33,11 +37,17 @@ def table(rows: QuerySet[Attempt]) -> SafeString:
                 _answer(row),
                 cells.NOTHING if row.milliseconds is None else row.milliseconds,
                 _folded(row.error or row.reply),
-                cells.words(row.asked_by) if row.asked_by else _("the relay's"),
+                _whose(row, for_merchant=for_merchant),
             )
             for row in shown
         ],
     )
+
+
+def _whose(attempt: Attempt, *, for_merchant: bool) -> str:
+    if not attempt.asked_by:
+        return "the relay's"
+    return cells.words(told_to_merchant(attempt.asked_by) if for_merchant else attempt.asked_by)
 
 
 def _answer(attempt: Attempt) -> SafeString | str:

@@ -110,6 +110,12 @@ TOO_MANY_SECRETS: Final = Kind(
     "The endpoint has as many secrets as it may",
     "Retire one that you do not use.",
 )
+RESTED_BY_OPERATOR: Final = Kind(
+    409,
+    "rested-by-operator",
+    "The endpoint was let rest by whoever runs this service",
+    "`reason` says why; only they can let it work again.",
+)
 SECRET_NEEDED: Final = Kind(
     409,
     "secret-needed",

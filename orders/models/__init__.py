@@ -1,5 +1,6 @@
 """What is owed: merchants, their API keys, their orders, and what the days came to."""
 
+from orders.models.members import Membership
 from orders.models.orders import (
     ENDPOINT_LENGTH_MAX,
     ENDPOINT_PATTERN,
@@ -27,6 +28,7 @@ __all__ = [
     "ApiKey",
     "CountedMove",
     "DailyTotal",
+    "Membership",
     "Merchant",
     "MoveKind",
     "Order",

@@ -19,7 +19,9 @@ from outbox.models import (
     DestinationKind,
     DestinationState,
     Endpoint,
+    Party,
 )
+from outbox.webhooks import endpoints
 
 #: Each state, and the states it may be entered from.
 ENTERED_FROM: Final[Mapping[DestinationState, frozenset[DestinationState]]] = {
@@ -75,6 +77,7 @@ def add(
     choice.check(destination)
     if since is not None:
         destination.state, destination.reason = DestinationState.PAUSED, FILLING
+        destination.rested_by = Party.OPERATOR
     with transaction.atomic(durable=True):
         if since is not None:
             # When this lock is granted, whoever emits without knowing the new row has committed.
@@ -108,7 +111,8 @@ def fill(code: str, *, since: datetime) -> int:
         cursor.execute(_FILL_SQL, {"id": destination.pk, "since": since})
         filled = int(cursor.rowcount)
         destination.state, destination.reason = DestinationState.ACTIVE, ""
-        destination.save(update_fields=["state", "reason"])
+        destination.rested_by = ""
+        destination.save(update_fields=["state", "reason", "rested_by"])
     logger.info("destination_filled", destination=code, events=filled)
     return filled
 
@@ -130,9 +134,9 @@ def disable(code: str, *, reason: str, seen: str = "", by: str = "") -> None:
 
 
 def resume(code: str, *, seen: str = "", by: str = "") -> None:
-    """Let its events leave again, the oldest first; a webhook's failures are forgotten.
+    """Let its events leave again, the oldest first, whoever let it rest.
 
-    Raises Refused.
+    What a webhook failed at before is forgotten: all that waits is tried at once. Raises Refused.
     """
     _enter(DestinationState.ACTIVE, code, "", seen, by)
 
@@ -147,9 +151,13 @@ def _enter(state: DestinationState, code: str, reason: str, seen: str, by: str) 
     rows = Destination.objects.filter(code=code)
     allowed = ENTERED_FROM[state] & {seen} if seen else ENTERED_FROM[state]
     reason = reason.strip()[:REASON_LENGTH_MAX]
-    if rows.filter(state__in=allowed).update(state=state, reason=reason) == 1:
-        if state == DestinationState.ACTIVE:
-            endpoint.update(failures=0, failing_since=None, open_until=None)
+    works = state == DestinationState.ACTIVE
+    moved = rows.filter(state__in=allowed).update(
+        state=state, reason=reason, rested_by="" if works else Party.OPERATOR
+    )
+    if moved == 1:
+        if works and endpoint.exists():
+            endpoints.begin_anew(rows.get())
         logger.info("destination_moved", destination=code, state=str(state), reason=reason, by=by)
         return
     found = rows.first()

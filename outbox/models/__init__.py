@@ -12,6 +12,7 @@ from outbox.models.destination import (
     Destination,
     DestinationKind,
     DestinationState,
+    Party,
 )
 from outbox.models.dispatch import ERROR_LENGTH_MAX, Dispatch, DispatchState
 from outbox.models.event import (
@@ -52,4 +53,5 @@ __all__ = [
     "Endpoint",
     "EndpointSecret",
     "Event",
+    "Party",
 ]

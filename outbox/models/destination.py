@@ -34,6 +34,17 @@ class DestinationState(models.TextChoices):
     DISABLED = "DISABLED"
 
 
+class Party(models.TextChoices):
+    """Who has let a destination rest; what an operator has, only an operator undoes.
+
+    ENDPOINT: it answered 410 itself.
+    """
+
+    OPERATOR = "OPERATOR"
+    MERCHANT = "MERCHANT"
+    ENDPOINT = "ENDPOINT"
+
+
 class Destination(models.Model):
     """One place, with what it wants. It gets the events that are emitted from its making on.
 
@@ -54,6 +65,7 @@ class Destination(models.Model):
         max_length=10, choices=DestinationState, default=DestinationState.ACTIVE
     )
     reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
+    rested_by = models.CharField(max_length=8, choices=Party, blank=True, default="", db_default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -74,6 +86,11 @@ class Destination(models.Model):
                     & ~Q(reason="")
                 ),
                 name="destination_says_why_it_rests",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=DestinationState.ACTIVE, rested_by="")
+                | (~Q(state=DestinationState.ACTIVE) & Q(rested_by__in=Party.values)),
+                name="destination_says_who_let_it_rest",
             ),
             models.CheckConstraint(
                 condition=Q(code=BUS, kind=DestinationKind.BUS, tenant="", event_types=[])

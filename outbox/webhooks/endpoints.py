@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 from django.conf import settings
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from outbox.models import (
@@ -20,6 +20,7 @@ from outbox.models import (
     Dispatch,
     DispatchState,
     Endpoint,
+    Party,
 )
 from outbox.webhooks import target
 
@@ -35,6 +36,10 @@ logger = structlog.stdlib.get_logger(__name__)
 
 class TooManyEndpoints(ValueError):
     """The merchant has as many endpoints as he may: remove one first."""
+
+
+class RestedByOperator(ValueError):
+    """Whoever runs the service has let it rest: only they let it work again."""
 
 
 class NoSuchTypes(ValueError):
@@ -88,7 +93,7 @@ def change(
     if url is not None:
         destination.config = {"url": _checked_url(url)}
         changed.append("config")
-        _begin_anew(destination)
+        begin_anew(destination)
     if event_types is not None:
         destination.event_types = _checked_types(event_types)
         changed.append("event_types")
@@ -98,22 +103,28 @@ def change(
 
 
 def resume(destination: Destination) -> None:
-    """Let events leave for it again at once, those that were collected first."""
-    _enter(destination, DestinationState.ACTIVE, "")
-    _begin_anew(destination)
+    """Its merchant lets events leave for it again at once, those that were collected first.
+
+    Raises RestedByOperator.
+    """
+    if not _enter(destination, DestinationState.ACTIVE):
+        raise RestedByOperator(f"{destination} was let rest by whoever runs the service")
+    begin_anew(destination)
 
 
 def pause(destination: Destination, reason: str) -> None:
-    """Keep its events until it is resumed."""
-    _enter(destination, DestinationState.PAUSED, reason)
+    """Its merchant keeps its events until he resumes it. Raises RestedByOperator."""
+    if not _enter(destination, DestinationState.PAUSED, reason, by=Party.MERCHANT):
+        raise RestedByOperator(f"{destination} was let rest by whoever runs the service")
 
 
-def disable(destination: Destination, reason: str) -> None:
-    """The same, where it is the endpoint that does not want to hear of us."""
-    _enter(destination, DestinationState.DISABLED, reason)
+def gone(destination: Destination) -> None:
+    """Keep its events: it said itself that it does not want to hear of us."""
+    reason = "it answered 410 Gone: resume it when it is back"
+    _enter(destination, DestinationState.DISABLED, reason, by=Party.ENDPOINT)
 
 
-def remove(destination: Destination) -> None:
+def remove(destination: Destination, *, by: Party = Party.MERCHANT) -> None:
     """Send it nothing more, and collect nothing more for it.
 
     The relay then takes away what waits for it (`outbox/webhooks/housekeeping.py`); what was
@@ -121,11 +132,11 @@ def remove(destination: Destination) -> None:
     """
     destination.event_types = NOTHING
     destination.save(update_fields=["event_types"])
-    _enter(destination, DestinationState.DISABLED, "removed")
+    _write(destination, Q(), DestinationState.DISABLED, "removed", by)
     Endpoint.objects.filter(pk=destination.pk).update(removed_at=Now())
 
 
-def _begin_anew(destination: Destination) -> None:
+def begin_anew(destination: Destination) -> None:
     """What it failed at before says nothing any more: neither rest nor schedule is waited for."""
     # In the order in which an attempt is written down: a dispatch, then its endpoint.
     Dispatch.objects.filter(
@@ -140,12 +151,24 @@ def _begin_anew(destination: Destination) -> None:
     )
 
 
-def _enter(destination: Destination, state: DestinationState, reason: str) -> None:
-    Destination.objects.filter(pk=destination.pk).update(
-        state=state, reason=reason[:REASON_LENGTH_MAX]
+def _enter(
+    destination: Destination, state: DestinationState, reason: str = "", *, by: Party | None = None
+) -> bool:
+    """Whether it moved. The UPDATE itself decides, so nothing comes between."""
+    return _write(destination, ~Q(rested_by=Party.OPERATOR), state, reason, by)
+
+
+def _write(
+    destination: Destination, allowed: Q, state: DestinationState, reason: str, by: Party | None
+) -> bool:
+    reason = reason[:REASON_LENGTH_MAX]
+    rows = Destination.objects.filter(allowed, pk=destination.pk)
+    if rows.update(state=state, reason=reason, rested_by=by or "") == 0:
+        return False
+    logger.info(
+        "webhook_endpoint_state", destination=destination.code, state=state, reason=reason, by=by
     )
-    destination.state, destination.reason = state, reason[:REASON_LENGTH_MAX]
-    logger.info("webhook_endpoint_state", destination=destination.code, state=state, reason=reason)
+    return True
 
 
 def _checked_url(url: str) -> str:

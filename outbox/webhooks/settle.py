@@ -26,8 +26,9 @@ def settle(errand: Errand, run: Run, *, again: bool = False) -> DispatchState | 
 
     `again`: it may have been written down already, by a COMMIT whose answer was lost.
 
-    Any 2xx delivers, whatever is wrong with the answer's body. 410 disables the endpoint and costs
-    the event nothing. All else, 3xx too, is a failure: the event waits by the schedule.
+    Any 2xx delivers, whatever is wrong with the answer's body. 410 disables the endpoint, whoever
+    asked for the attempt, and costs the event nothing. All else, 3xx too, is a failure: the event
+    waits by the schedule.
     """
     if again and attempts.is_recorded(errand, run):
         return attempts.state_of(errand)
@@ -37,6 +38,8 @@ def settle(errand: Errand, run: Run, *, again: bool = False) -> DispatchState | 
     state = None
     if errand.claim is not None:
         state = _move(errand, errand.claim, run, status=status, delivered=delivered)
+    elif status == _GONE:
+        _disable(errand)
     attempts.record(errand, run)
     if delivered:
         if breaker.worked(errand.destination):
@@ -59,15 +62,20 @@ def _move(
     wait = schedule.pause_after(claim.attempts + 1, retry_after=retry_after, now=run.at)
     setback = Setback(claim=claim, reason=reason, wait=wait)
     if status == _GONE:
-        destination = Destination.objects.select_for_update(no_key=True).get(pk=errand.destination)
-        if destination.config["url"] != errand.url:
-            # It has moved while this was on its way: what is gone is not where it is now.
+        if not _disable(errand):
             setback = Setback(claim=claim, reason=reason, wait=timedelta())
-        else:
-            endpoints.disable(destination, "it answered 410 Gone: resume it when it is back")
         return DispatchState.PENDING if claims.released([setback]) else None
     attempts_max = 1 if run.too_large else schedule.ATTEMPTS_MAX
     return claims.refused([setback], attempts_max=attempts_max).get(claim.id)
+
+
+def _disable(errand: Errand) -> bool:
+    """Whether what is gone is where the endpoint is now: it may have moved meanwhile."""
+    destination = Destination.objects.select_for_update(no_key=True).get(pk=errand.destination)
+    if destination.config["url"] != errand.url:
+        return False
+    endpoints.gone(destination)
+    return True
 
 
 def _count_failure(errand: Errand) -> None:

@@ -11,6 +11,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from idempotency.models import Record
+from outbox.destinations import directory
 from outbox.models import DestinationState, EndpointSecret
 from outbox.webhooks import attempts
 from outbox.webhooks.endpoints import ENDPOINTS_MAX
@@ -199,6 +200,27 @@ def test_another_merchants_endpoint_does_not_exist(merchant: Merchant) -> None:
         assert problem(answered) == (404, "not-found")
     assert merchant.get(at).json()["state"] == DestinationState.ACTIVE
     assert problem(Client().get(HOOKS)) == (401, "unauthenticated")
+
+
+def test_what_an_operator_has_let_rest_a_merchant_cannot_undo(merchant: Merchant) -> None:
+    added = merchant.add()
+    at = f"{HOOKS}/{added['id']}"
+    directory.disable(added["id"], reason="abuse")
+
+    for state in ("ACTIVE", "PAUSED"):
+        refused = merchant.patch(at, {"state": state, "event_types": ["order.paid"]})
+        assert problem(refused) == (409, "rested-by-operator")
+    shown = merchant.get(at).json()
+    assert (shown["state"], shown["rested_by"], shown["reason"]) == (
+        "DISABLED",
+        "OPERATOR",
+        "abuse",
+    )
+    assert shown["event_types"] == added["event_types"]
+
+    directory.resume(added["id"])
+    for state, whose in (("PAUSED", "MERCHANT"), ("ACTIVE", "")):
+        assert merchant.patch(at, {"state": state}).json()["rested_by"] == whose
 
 
 def test_attempts_are_listed_in_pages_newest_first(merchant: Merchant, receiver: Receiver) -> None:

@@ -169,7 +169,9 @@ def test_filling_goes_on_where_it_was_interrupted() -> None:
     DestinationFactory.create(code="shop", state="PAUSED", reason=directory.FILLING)
 
     for _ in range(2):
-        Destination.objects.filter(code="shop").update(state="PAUSED", reason="again")
+        Destination.objects.filter(code="shop").update(
+            state="PAUSED", reason="again", rested_by="OPERATOR"
+        )
         assert manage("fill", "shop", "--from", CREATED_AT.isoformat()) == "shop is ACTIVE."
 
     assert told() == [("A", 1)]

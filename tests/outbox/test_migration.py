@@ -69,3 +69,30 @@ def test_every_event_keeps_its_state(_before: None) -> None:  # noqa: PT019 - it
     MigrationExecutor(connection).migrate([BEFORE])
 
     assert _asked(relay.format("outbox_event")) == was
+
+
+@pytest.fixture
+def _unknown_who_let_them_rest() -> Iterator[None]:
+    MigrationExecutor(connection).migrate([("outbox", "0007_operating")])
+    yield
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())
+
+
+def test_who_let_a_destination_rest_is_told_from_its_reason(
+    _unknown_who_let_them_rest: None,  # noqa: PT019 - it has no value
+) -> None:
+    _asked("""
+        INSERT INTO outbox_destination (code, kind, tenant, event_types, config, state, reason)
+        VALUES ('a', 'webhook', '', '{}', '{}', 'ACTIVE', ''),
+               ('b', 'webhook', '', '{}', '{}', 'PAUSED', 'its merchant paused it'),
+               ('c', 'webhook', '', '{}', '{}', 'DISABLED',
+                'it answered 410 Gone: resume it when it is back'),
+               ('d', 'webhook', '', '{}', '{}', 'PAUSED', 'abuse'),
+               ('e', 'kafka', '', '{}', '{}', 'PAUSED', 'its merchant paused it')
+    """)
+
+    MigrationExecutor(connection).migrate([("outbox", "0008_who_let_it_rest")])
+
+    named = _asked("SELECT code, rested_by FROM outbox_destination WHERE code <> 'bus' ORDER BY 1")
+    assert [by for _, by in named] == ["", "MERCHANT", "ENDPOINT", "OPERATOR", "OPERATOR"]

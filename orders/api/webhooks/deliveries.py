@@ -12,12 +12,12 @@ from orders.api.idempotent import idempotent
 from orders.api.views import ApiView, once_each, valid
 from orders.api.webhooks import deliveries_schema as schema
 from orders.api.webhooks.deliveries_serializers import (
-    ASKED_WITH_KEY,
     AttemptQuerySerializer,
     AttemptSerializer,
     DeliverySerializer,
 )
 from orders.api.webhooks.views import endpoint_of
+from orders.asked_by import WITH_KEY
 from outbox.models import Dispatch
 from outbox.webhooks import attempts, reading
 
@@ -88,4 +88,4 @@ def _delivery(request: Request, code: str, event_id: str) -> Dispatch:
 
 def _by(request: Request) -> str:
     """Who asks for an attempt: the key's beginning, which the console shows too."""
-    return f"{ASKED_WITH_KEY}{request.auth}"
+    return f"{WITH_KEY}{request.auth}"

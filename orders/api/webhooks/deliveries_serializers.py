@@ -6,11 +6,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from orders.api.serializers import LIMIT_DEFAULT, LIMIT_MAX, StrictSerializer
+from orders.asked_by import told_to_merchant
 from outbox.models import Attempt, Dispatch
 from outbox.webhooks.attempts import of_dispatch
-
-#: How attempts that merchants ask for begin to say by whom.
-ASKED_WITH_KEY = "API key "
 
 
 class AttemptSerializer(serializers.ModelSerializer[Attempt]):
@@ -29,9 +27,8 @@ class AttemptSerializer(serializers.ModelSerializer[Attempt]):
         read_only_fields = fields
 
     def get_asked_by(self, attempt: Attempt) -> str:
-        """The merchant's own key by its name; of our people only that it was one of them."""
-        ours = attempt.asked_by and not attempt.asked_by.startswith(ASKED_WITH_KEY)
-        return "operator" if ours else attempt.asked_by
+        """The merchant's own by name."""
+        return told_to_merchant(attempt.asked_by)
 
 
 class AttemptPageSerializer(serializers.Serializer[Any]):

@@ -19,11 +19,13 @@ _ENDPOINT: Final = {
     "event_types": ["order.*", "refund.succeeded"],
     "state": "ACTIVE",
     "reason": "",
+    "rested_by": "",
     "failing_since": None,
     "resting_until": None,
     "secrets": [{"id": 7, "created_at": "2031-05-04T18:00:00.123456Z", "retires_at": None}],
     "created_at": "2031-05-04T17:59:00.123456Z",
 }
+_PAUSED: Final = {"state": "PAUSED", "reason": "its merchant paused it", "rested_by": "MERCHANT"}
 _NO_CONTENT: Final = "Done; doing it again is answered 404 and changes nothing."
 
 ADD_ENDPOINT: Final[dict[str, Any]] = {
@@ -71,14 +73,20 @@ CHANGE_ENDPOINT: Final[dict[str, Any]] = {
     "operation_id": "change_webhook_endpoint",
     "summary": "Change, pause or resume a webhook endpoint",
     "description": "Changes what the body names. What waits goes to the new `url`; `event_types` "
-    "count for events from now on. PAUSED keeps events until it is ACTIVE again.",
+    "count for events from now on. PAUSED keeps events until it is ACTIVE again. One that was let "
+    "rest by whoever runs this service (`rested_by` is OPERATOR) stays so, and nothing is changed.",
     "request": ChangedEndpointSerializer,
     "responses": responses(
-        200, EndpointSerializer, "The endpoint.", *WITH_BODY, problem_types.NOT_FOUND
+        200,
+        EndpointSerializer,
+        "The endpoint.",
+        *WITH_BODY,
+        problem_types.NOT_FOUND,
+        problem_types.RESTED_BY_OPERATOR,
     ),
     "examples": [
         example("Pause it", {"state": "PAUSED"}, request=True),
-        example("It rests", _ENDPOINT | {"state": "PAUSED", "reason": "its merchant paused it"}),
+        example("It rests", _ENDPOINT | _PAUSED),
     ],
 }
 REMOVE_ENDPOINT: Final[dict[str, Any]] = {

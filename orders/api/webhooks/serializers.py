@@ -82,7 +82,7 @@ class HeldSecretSerializer(serializers.ModelSerializer[EndpointSecret]):
 
 
 class EndpointSerializer(serializers.ModelSerializer[Destination]):
-    """An endpoint as it stands; DISABLED when it has answered 410."""
+    """An endpoint as it stands; `rested_by` says who let it rest: ENDPOINT if it answered 410."""
 
     id = serializers.CharField(source="code")
     url = serializers.CharField(source="config.url")
@@ -93,8 +93,8 @@ class EndpointSerializer(serializers.ModelSerializer[Destination]):
     class Meta:
         model = Destination
         fields = (
-            *("id", "url", "event_types", "state", "reason", "failing_since", "resting_until"),
-            *("secrets", "created_at"),
+            *("id", "url", "event_types", "state", "reason", "rested_by"),
+            *("failing_since", "resting_until", "secrets", "created_at"),
         )
         read_only_fields = fields
 

@@ -65,10 +65,13 @@ class EndpointView(ApiView):
             endpoint = endpoint_of(request, code)
             state = wanted.pop("state", None)
             endpoints.change(endpoint, **wanted)
-            if state == DestinationState.ACTIVE:
-                endpoints.resume(endpoint)
-            elif state == DestinationState.PAUSED:
-                endpoints.pause(endpoint, "its merchant paused it")
+            try:
+                if state == DestinationState.ACTIVE:
+                    endpoints.resume(endpoint)
+                elif state == DestinationState.PAUSED:
+                    endpoints.pause(endpoint, "its merchant paused it")
+            except endpoints.RestedByOperator as error:
+                raise Problem(problem_types.RESTED_BY_OPERATOR) from error
             return Response(_shown(endpoint_of(request, code)))
 
     @extend_schema(**schema.REMOVE_ENDPOINT)

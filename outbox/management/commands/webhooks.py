@@ -9,7 +9,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from outbox.models import Attempt, Destination, DestinationKind
+from outbox.models import Attempt, Destination, DestinationKind, Party
 from outbox.webhooks import attempts, endpoints, reading, secrets
 from outbox.webhooks.saving import check_url
 from outbox.webhooks.target import BadTarget
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         secrets.retire(_found(code), secret, by=_by())
 
     def _remove(self, *, code: str, **_: Any) -> None:
-        endpoints.remove(_found(code))
+        endpoints.remove(_found(code), by=Party.OPERATOR)
 
     def _test(self, *, code: str, **_: Any) -> None:
         self._show_asked(attempts.send_test(_found(code), by=_by()))

@@ -421,7 +421,9 @@ def test_a_removed_endpoint_that_somebody_resumes_is_sent_nothing(receiver: Rece
     with pytest.raises(directory.Refused, match="was removed"):
         directory.resume(shop.code)
     # Not even by hand.
-    Destination.objects.filter(code=shop.code).update(state=DestinationState.ACTIVE, reason="")
+    Destination.objects.filter(code=shop.code).update(
+        state=DestinationState.ACTIVE, reason="", rested_by=""
+    )
     assert drain() == {}
     assert receiver.received == []
 
