@@ -59,7 +59,7 @@ def _assign(conflict_id: int, wanted: Assignment, person: Person, now: datetime)
         return False
     holder = _name(conflict.assignee)
     if conflict.assignee_id != wanted.seen:
-        then = _name(User.objects.filter(pk=wanted.seen).first())
+        then = _name(User.objects.filter(pk=wanted.seen or 0).first())
         raise Moved([Change("assignee", then, holder)])
     chosen = None if wanted.to is None else _who_decides(wanted.to)
     Conflict.objects.filter(pk=conflict_id).update(
