@@ -294,6 +294,8 @@ class ConflictFactory(DjangoModelFactory[Conflict]):
     received = factory.LazyFunction(
         lambda: {"order_no": "1001", "amount_minor": 1290, "currency": "USD"}
     )
+    amount_minor = factory.LazyAttribute(lambda row: row.received.get("amount_minor"))
+    currency = factory.LazyAttribute(lambda row: row.received.get("currency", ""))
     opened_at = CREATED_AT
     due_at = CREATED_AT + timedelta(hours=1)
 

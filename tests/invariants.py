@@ -64,11 +64,19 @@ _VIEWS_SQL: Final = """
                AS under_way
       FROM payments_providertransaction p WHERE p.kind = 'PAYMENT'
     ),
+    -- Accepted; the refund of the excess has failed since, and the question stands again.
+    opened_again AS (
+    SELECT c.id FROM payments_conflict c
+      JOIN outbox_event e ON e.aggregate_type = 'conflict' AND e.aggregate_id = c.id::text
+     WHERE e.payload ->> 'how' = 'ACCEPT_OWED' AND e.type = 'conflict.resolved'
+       AND c.version > e.seq
+    ),
     transactions_told AS (
     SELECT t.id, t.kind, t.disposition, count(d.id) AS told,
            (SELECT count(*) FROM payments_conflict c
-             WHERE c.transaction_id = t.id AND c.status = 'RESOLVED'
-               AND c.decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'MATCH')) AS accepted,
+             WHERE c.transaction_id = t.id
+               AND (c.decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'ACCEPT_OWED', 'MATCH')
+                    OR c.id IN (SELECT id FROM opened_again))) AS accepted,
            count(d.id) FILTER (WHERE d.outcome = 'APPLIED' AND d.kind = 'PAID') AS applied,
            count(d.id) FILTER (WHERE d.outcome = 'PARKED') AS parked,
            count(d.id) FILTER (WHERE d.outcome = 'APPLIED' OR d.outcome = 'PARKED'
@@ -217,11 +225,12 @@ CHECKS: Final[Mapping[str, str]] = {
            AND NOT EXISTS (
                SELECT FROM payments_conflict c
                  JOIN payments_providertransaction t ON t.id = c.transaction_id
-                WHERE t.order_id = o.id AND c.status = 'RESOLVED'
-                  AND c.decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'MATCH'))""",
+                WHERE t.order_id = o.id
+                  AND (c.decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'ACCEPT_OWED', 'MATCH')
+                       OR c.id IN (SELECT id FROM opened_again)))""",
     "a payment is decided about once": """
         SELECT transaction_id FROM payments_conflict
-         WHERE decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'MATCH')
+         WHERE decision IN ('ACCEPT', 'ACCEPT_RECEIVED', 'ACCEPT_OWED', 'MATCH')
       GROUP BY transaction_id HAVING count(*) > 1""",
     "a decision that needs two has an approved proposal of another": """
         SELECT c.id FROM payments_conflict c

@@ -41,6 +41,11 @@ def moment(at: datetime | None) -> str:
     return NOTHING if at is None else str(localize(timezone.localtime(at)))
 
 
+def late(value: str) -> SafeString:
+    """A time that has passed."""
+    return format_html('<span class="c-late">{}</span>', value)
+
+
 def mono(value: str) -> SafeString | str:
     """An id, to be compared letter by letter."""
     return format_html('<span class="c-mono">{}</span>', text.visible(value)) if value else NOTHING

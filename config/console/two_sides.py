@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from config.console import cells, related
 from payments.models import Conflict, ConflictReason
 
-#: What a person is asked. Names in braces are those of `_words`.
+#: What a person is asked. Names in braces are those of `words`.
 QUESTIONS: Final[Mapping[str, str]] = {
     ConflictReason.AMOUNT_MISMATCH: "{came} came for order {order}, which costs {owed}: "
     "shall the order take it, or does it go back?",
@@ -53,7 +53,7 @@ class Line(NamedTuple):
 
 def question(conflict: Conflict) -> str:
     """What a person is to decide, in one sentence."""
-    return QUESTIONS[conflict.reason].format_map(_words(conflict.expected, conflict.received))
+    return QUESTIONS[conflict.reason].format_map(words(conflict.expected, conflict.received))
 
 
 def came(conflict: Conflict) -> str:
@@ -132,8 +132,9 @@ def _differs(ours: str, theirs: str) -> bool:
     return bool(ours and theirs) and ours not in (theirs, _ANY_ACCOUNT)
 
 
-def _words(expected: Side, received: Side) -> Mapping[str, str]:
-    words = {
+def words(expected: Side, received: Side) -> Mapping[str, str]:
+    """What sentences about a conflict name; what is not stated says so."""
+    known = {
         "came": _money(received),
         "owed": _money(expected),
         "order": _value("order_no")(received) or _value("order_no")(expected),
@@ -144,4 +145,4 @@ def _words(expected: Side, received: Side) -> Mapping[str, str]:
         "claims": _value("claims")(received),
         "key": _value("key_id")(received),
     }
-    return {name: value or "(not stated)" for name, value in words.items()}
+    return {name: value or "(not stated)" for name, value in known.items()}

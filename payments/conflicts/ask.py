@@ -1,8 +1,9 @@
-"""Ask the provider about a conflict's payment; its answer is received like a callback."""
+"""Ask the provider about a conflict's payment or refund; its answer is received as any is."""
 
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
 from audit import chain
 from payments import asking
@@ -16,8 +17,18 @@ from payments.conflicts.checking import keep_attempt
 from payments.conflicts.fitting import why_not
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, Refused
-from payments.models import ProviderAccount, ProviderTransaction, Resolution, TransactionKind
+from payments.conflicts.seen import Held
+from payments.models import (
+    ConflictReason,
+    ProviderAccount,
+    ProviderTransaction,
+    Resolution,
+    TransactionKind,
+)
+from payments.refunds import one
 from payments.refunds.access import client_for as clients
+from payments.refunds.asking import ClientFor
+from payments.refunds.lifecycle import Claim
 
 ASK = "payments.ask_provider"
 
@@ -33,28 +44,42 @@ def ask(
 
     Raises NoSuchConflict, NotAllowed, DoesNotFit; the audit keeps the question and the answer.
     """
+    choose = client_for or partial(clients, now=now)
     try:
-        payment, reached = _prepared(conflict_id, person, client_for or partial(clients, now=now))
+        payment, put = _prepared(conflict_id, person, choose, now=now)
     except Refused as refusal:
         keep_attempt(person.actor, conflict_id, Resolution.ASK_PROVIDER, refusal)
         raise
     _record("conflict.provider_asked", conflict_id, person, payment.txn_no)
-    said = asking.ask(reached, txn_no=payment.txn_no, order_no=payment.order_no, now=now)
-    answer = said.answer
+    said = put()
     _record(
         "conflict.provider_answered",
         conflict_id,
         person,
         payment.txn_no,
-        answer=str(answer),
+        answer=str(said.answer),
+        states=said.states,
         says=said.why,
     )
-    return answer
+    return said.answer
+
+
+class _Said(NamedTuple):
+    """An answer as people read it; `states` is the money that it names."""
+
+    answer: Answer
+    states: str
+    why: str
 
 
 def _prepared(
-    conflict_id: int, person: Person, client_for: Callable[[ProviderAccount], Choice]
-) -> tuple[ProviderTransaction, Reached]:
+    conflict_id: int,
+    person: Person,
+    client_for: Callable[[ProviderAccount], Choice],
+    *,
+    now: datetime,
+) -> tuple[ProviderTransaction, Callable[[], _Said]]:
+    """The payment that it is about, and the question, ready to be put."""
     people.must_hold(person, ASK)
     held = seeing.look(conflict_id)
     hindrance = why_not(Resolution.ASK_PROVIDER, held.facts)
@@ -63,6 +88,37 @@ def _prepared(
         money = money.reverses
     if hindrance or money is None:
         raise DoesNotFit(hindrance or "The payment that this is about is not known.")
+    if held.conflict.reason == ConflictReason.REFUND_IN_DOUBT:
+        claim = _claimed(held, money, client_for)
+        return money, partial(_ask_refund, claim, client_for, now)
+    return money, partial(_ask_payment, _reached(money, client_for), money, now)
+
+
+def _ask_payment(reached: Reached, payment: ProviderTransaction, now: datetime) -> _Said:
+    said = asking.ask(reached, txn_no=payment.txn_no, order_no=payment.order_no, now=now)
+    money = said.callback.money if said.callback else None
+    return _Said(said.answer, str(money or ""), said.why)
+
+
+def _ask_refund(claim: Claim, client_for: ClientFor, now: datetime) -> _Said:
+    said = one.ask(claim, client_for, now=now)
+    return _Said(said.answer, str(said.amount or ""), said.why)
+
+
+def _claimed(held: Held, payment: ProviderTransaction, client_for: ClientFor) -> Claim:
+    """The refund that is in doubt, ours for as long as asking takes. Raises DoesNotFit."""
+    choice = client_for(payment.account)
+    if choice.client is None or not choice.tells_refunds:
+        why = choice.why or "its provider answers no questions about refunds"
+        raise DoesNotFit(f"{payment.account.endpoint}: {why}.")
+    claim = one.claim(int(held.conflict.subject.removeprefix("refund:")))
+    if claim is None:
+        raise DoesNotFit("The refund is not under way: it has ended, or is about to be sent.")
+    return claim
+
+
+def _reached(money: ProviderTransaction, client_for: ClientFor) -> Reached:
+    """The way to the payment's provider. Raises DoesNotFit."""
     choice = client_for(money.account)
     endpoint = find_endpoint(money.account.provider, money.account.name)
     if choice.client is None or endpoint is None:
@@ -70,7 +126,7 @@ def _prepared(
     if not choice.found_by:
         raise DoesNotFit(f"{money.account.endpoint} answers no questions about payments.")
     client = choice.client
-    return money, Reached(endpoint=endpoint, client=lambda: client, found_by=choice.found_by)
+    return Reached(endpoint=endpoint, client=lambda: client, found_by=choice.found_by)
 
 
 def _record(action: str, conflict_id: int, person: Person, txn_no: str, **after: str) -> None:

@@ -7,7 +7,7 @@ from audit import chain
 from audit.actors import Actor
 from payments.conflicts import lifecycle, people
 from payments.conflicts import seen as seeing
-from payments.conflicts.fitting import why_not
+from payments.conflicts.fitting import NEEDS_EYES, why_not
 from payments.conflicts.options import Option, option
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import (
@@ -19,6 +19,7 @@ from payments.conflicts.refusals import (
 )
 from payments.conflicts.seen import Held, Seen
 from payments.models import ConflictStatus, Proposal, ProposalStatus, Resolution
+from payments.policies.current import rules_of
 
 RESOLVE: Final = "payments.resolve_conflict"
 
@@ -49,6 +50,14 @@ def checked(conflict_id: int, wanted: Wanted, *, seen: Seen, person: Person) -> 
         raise Moved(changes)
     must_fit(held, wanted)
     return held, option(wanted.how, held.facts)
+
+
+def alone_up_to(held: Held, choice: Option) -> int | None:
+    """Up to how much one person decides this alone, if it is about more than that; else None."""
+    if choice.resolution not in NEEDS_EYES:
+        return None
+    limit = rules_of(held.conflict.merchant_id).alone_up_to(choice.currency)
+    return limit if choice.amount_minor > limit else None
 
 
 def must_be_undecided(held: Held) -> None:

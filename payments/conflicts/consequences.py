@@ -24,6 +24,17 @@ def _says_accept_received(facts: Facts) -> str:
     return f"{_says_paid(order, money)[:-1]} instead of {order.shown}: {end}."
 
 
+def _says_accept_owed(facts: Facts) -> str:
+    money, order = facts.money, facts.order
+    if money is None or order is None:
+        return ""
+    excess = shown(money.amount_minor - order.amount_minor, money.currency)
+    return (
+        f"{_says_paid(order, money)} {excess} of it, which are more than the {order.shown} that "
+        f"are owed, go back to the payer through {money.endpoint}."
+    )
+
+
 def _says_paid(order: OrderFacts | None, money: MoneyFacts | None) -> str:
     if order is None or money is None:
         return ""
@@ -75,6 +86,11 @@ def _says_ask(facts: Facts) -> str:
     money = facts.money
     if money is None:
         return ""
+    if facts.reason is ConflictReason.REFUND_IN_DOUBT:
+        return (
+            f"{money.endpoint} is asked what became of the refund of {money.txn_no}; a clear "
+            "answer settles it, and the conflict with it."
+        )
     return (
         f"{money.endpoint} is asked about {money.txn_no}; its answer is received like a callback, "
         "and the conflict stays undecided."
@@ -84,6 +100,7 @@ def _says_ask(facts: Facts) -> str:
 CONSEQUENCES: Final[Mapping[Resolution, Callable[[Facts], str]]] = {
     Resolution.ACCEPT: _says_accept,
     Resolution.ACCEPT_RECEIVED: _says_accept_received,
+    Resolution.ACCEPT_OWED: _says_accept_owed,
     Resolution.REFUND: _says_refund,
     Resolution.MATCH: _says_match,
     Resolution.NOT_OURS: _says_not_ours,

@@ -20,6 +20,7 @@ from payments.refunds.asking import ClientFor
 
 #: What the payer may be shown as the reason of a refund that was decided here.
 _REASON: Final = "The payment could not be matched to an open order"
+_EXCESS: Final = "More was paid than was owed"
 
 
 _REFUSED: Final = (
@@ -60,6 +61,15 @@ def _accept(held: Held, _: ClientFor, now: datetime) -> Effect:
     return Effect(f"accepted for order {order.order_no}")
 
 
+def _accept_owed(held: Held, client_for: ClientFor, now: datetime) -> Effect:
+    """The order takes the payment, and what is more than it cost goes back out of it."""
+    order, money = _both(held.order, held.money)
+    excess = Money(money.amount_minor - order.amount_minor, money.currency)
+    _apply(money, order, now=now)
+    refund = _give_back(held, money, excess, reason=_EXCESS, client_for=client_for, now=now)
+    return Effect(f"accepted, and refund {refund.refund_no} of {excess}", refund)
+
+
 def _match(held: Held, _: ClientFor, now: datetime) -> Effect:
     order, money = _both(held.target, held.money)
     _apply(money, order, now=now)
@@ -68,13 +78,8 @@ def _match(held: Held, _: ClientFor, now: datetime) -> Effect:
 
 def _refund(held: Held, client_for: ClientFor, now: datetime) -> Effect:
     money = _hold(held)
-    try:
-        requested = request.give_back(
-            money, refund_no=refund_no(held), reason=_REASON, client_for=client_for, now=now
-        )
-    except _REFUSED as error:
-        raise DoesNotFit(str(error)) from error
-    return Effect(f"refund {requested.refund.refund_no}", requested.refund)
+    refund = _give_back(held, money, None, reason=_REASON, client_for=client_for, now=now)
+    return Effect(f"refund {refund.refund_no}", refund)
 
 
 def _not_ours(held: Held, _: ClientFor, __: datetime) -> Effect:
@@ -89,6 +94,7 @@ def _dismiss(_: Held, __: ClientFor, ___: datetime) -> Effect:
 _EFFECTS: Final[Mapping[Resolution, Callable[[Held, ClientFor, datetime], Effect]]] = {
     Resolution.ACCEPT: _accept,
     Resolution.ACCEPT_RECEIVED: _accept,
+    Resolution.ACCEPT_OWED: _accept_owed,
     Resolution.REFUND: _refund,
     Resolution.MATCH: _match,
     Resolution.NOT_OURS: _not_ours,
@@ -112,6 +118,31 @@ def _apply(money: ProviderTransaction, order: Order, *, now: datetime) -> None:
     if not paid:
         raise HeldRowMoved(f"order {order.pk} could not be paid")
     ledger.place(money.pk, Disposition.APPLIED, order_id=order.pk)
+    money.disposition, money.order = Disposition.APPLIED, order
+
+
+def _give_back(
+    held: Held,
+    payment: ProviderTransaction,
+    part: Money | None,
+    *,
+    reason: str,
+    client_for: ClientFor,
+    now: datetime,
+) -> Refund:
+    """Ask for a refund of this much of the payment, or of all that is left. Raises DoesNotFit."""
+    try:
+        requested = request.give_back(
+            payment,
+            refund_no=refund_no(held),
+            part=part,
+            reason=reason,
+            client_for=client_for,
+            now=now,
+        )
+    except _REFUSED as error:
+        raise DoesNotFit(str(error)) from error
+    return requested.refund
 
 
 def _hold(held: Held) -> ProviderTransaction:

@@ -19,10 +19,11 @@ _HELD_PAYMENT: Final = frozenset(
 _ONLY_DISMISS: Final = frozenset({Resolution.DISMISS})
 #: What may ever be done about each reason; the present state then narrows it.
 FITS: Final[Mapping[ConflictReason, frozenset[Resolution]]] = {
-    ConflictReason.AMOUNT_MISMATCH: _HELD_PAYMENT | {Resolution.ACCEPT_RECEIVED},
+    ConflictReason.AMOUNT_MISMATCH: _HELD_PAYMENT
+    | {Resolution.ACCEPT_RECEIVED, Resolution.ACCEPT_OWED},
     ConflictReason.CURRENCY_MISMATCH: _HELD_PAYMENT,
     ConflictReason.MERCHANT_MISMATCH: _HELD_PAYMENT
-    | {Resolution.ACCEPT, Resolution.ACCEPT_RECEIVED},
+    | {Resolution.ACCEPT, Resolution.ACCEPT_RECEIVED, Resolution.ACCEPT_OWED},
     ConflictReason.LATE_PAYMENT: _HELD_PAYMENT | {Resolution.ACCEPT},
     ConflictReason.DUPLICATE_PAYMENT: _HELD_PAYMENT,
     ConflictReason.ORDER_NOT_FOUND: _HELD_PAYMENT,
@@ -31,7 +32,7 @@ FITS: Final[Mapping[ConflictReason, frozenset[Resolution]]] = {
     ConflictReason.PAYMENT_NOT_FOUND: _ONLY_DISMISS,
     ConflictReason.EXTERNAL_REFUND: _ONLY_DISMISS,
     ConflictReason.REFUND_REVERSED: _ONLY_DISMISS,
-    ConflictReason.REFUND_IN_DOUBT: _ONLY_DISMISS,
+    ConflictReason.REFUND_IN_DOUBT: frozenset({Resolution.DISMISS, Resolution.ASK_PROVIDER}),
     ConflictReason.UNCONFIRMED_PAYMENTS: _ONLY_DISMISS,
     ConflictReason.UNKNOWN_KEY: _ONLY_DISMISS,
     ConflictReason.REVERSAL_EXCEEDS_PAYMENT: _ONLY_DISMISS,
@@ -45,11 +46,20 @@ NEEDS_EYES: Final = frozenset(
     {
         Resolution.ACCEPT,
         Resolution.ACCEPT_RECEIVED,
+        Resolution.ACCEPT_OWED,
         Resolution.REFUND,
         Resolution.MATCH,
         Resolution.NOT_OURS,
     }
 )
+#: What leaves a question or money behind says why.
+NEEDS_REASON: Final = frozenset({Resolution.DISMISS, Resolution.NOT_OURS})
+#: Reasons that leave no money and nobody's question behind when they are dismissed by the dozen,
+#: and why; of every other reason each one is looked at.
+HARMLESS: Final[Mapping[ConflictReason, str]] = {
+    ConflictReason.EXTERNAL_REFUND: "it is counted already",
+    ConflictReason.PAYMENT_NOT_FOUND: "it waits for its payment, and is counted when that comes",
+}
 
 
 def why_not(how: Resolution, facts: Facts) -> str:
@@ -80,6 +90,16 @@ def _accept_received(facts: Facts) -> str:
         return f"{money.shown} came and order {order.order_no} is in {order.currency}."
     if money.amount_minor == order.amount_minor:
         return f"{money.shown} is what order {order.order_no} costs."
+    return ""
+
+
+def _accept_owed(facts: Facts) -> str:
+    money, order = facts.money, facts.order
+    hindrance = _accept_received(facts)
+    if hindrance or money is None or order is None:
+        return hindrance
+    if money.amount_minor < order.amount_minor:
+        return f"{money.shown} is less than order {order.order_no} costs: there is no excess."
     return ""
 
 
@@ -150,6 +170,7 @@ def _cannot_be_paid(order: OrderFacts | None) -> str:
 _CHECKS: Final[Mapping[Resolution, Callable[[Facts], str]]] = {
     Resolution.ACCEPT: _accept,
     Resolution.ACCEPT_RECEIVED: _accept_received,
+    Resolution.ACCEPT_OWED: _accept_owed,
     Resolution.REFUND: _refund,
     Resolution.MATCH: _match,
     Resolution.NOT_OURS: _not_ours,

@@ -38,8 +38,9 @@ DUE_IN: Final[Mapping[Severity, timedelta]] = {
 _OPEN_SQL: Final = """
     INSERT INTO payments_conflict
            (merchant_id, reason, subject, severity, order_id, transaction_id, delivery_id,
-            expected, received, status, opened_at, due_at, resolution, version)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, 'OPEN', %s, %s, '', 1)
+            expected, received, amount_minor, currency, status, opened_at, due_at, resolution,
+            version)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s, %s, 'OPEN', %s, %s, '', 1)
         ON CONFLICT (reason, subject) DO NOTHING
  RETURNING id
 """
@@ -56,6 +57,14 @@ class Case:
     order_id: int | None = None
     transaction_id: int | None = None
     delivery_id: int | None = None
+
+    @property
+    def came(self) -> tuple[int | None, str]:
+        """The money that was stated, as lists look for it; none where it was no money."""
+        amount, currency = self.received.get("amount_minor"), self.received.get("currency")
+        if type(amount) is int and isinstance(currency, str):
+            return amount, currency
+        return None, ""
 
 
 def open_conflict(case: Case, *, merchant_id: int, merchant_code: str, now: datetime) -> int | None:
@@ -77,6 +86,7 @@ def open_conflict(case: Case, *, merchant_id: int, merchant_code: str, now: date
                 case.delivery_id,
                 json.dumps(case.expected),
                 json.dumps(case.received),
+                *case.came,
                 now,
                 now + DUE_IN[severity],
             ],

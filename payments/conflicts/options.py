@@ -47,6 +47,6 @@ def _at_stake(how: Resolution, facts: Facts) -> tuple[int, str]:
     amount = money.amount_minor
     if how in (Resolution.REFUND, Resolution.NOT_OURS):
         amount = money.left_minor
-    elif how is Resolution.ACCEPT_RECEIVED and order is not None:
+    elif how in (Resolution.ACCEPT_RECEIVED, Resolution.ACCEPT_OWED) and order is not None:
         amount = max(amount, order.amount_minor)
     return amount, money.currency

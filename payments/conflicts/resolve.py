@@ -7,7 +7,6 @@ whoever decides on what is not true any more is told what has moved.
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Final
 
 from django.db import transaction
 
@@ -17,17 +16,13 @@ from idempotency.deadlocks import retry_deadlocks
 from payments.conflicts import checking, effects, lifecycle
 from payments.conflicts import seen as seeing
 from payments.conflicts.checking import Wanted
-from payments.conflicts.fitting import NEEDS_EYES
+from payments.conflicts.fitting import NEEDS_REASON
 from payments.conflicts.lifecycle import Decider
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import NeedsTwoPeople, NoReason, Refused
 from payments.conflicts.seen import Held, Seen
-from payments.models import WHY_LENGTH_MAX, Conflict, DecidedAs, Refund, Resolution
-from payments.policies.current import rules_of
+from payments.models import WHY_LENGTH_MAX, Conflict, DecidedAs, Refund
 from payments.refunds.asking import ClientFor
-
-#: What leaves a question or money behind says why.
-_NEEDS_REASON: Final = frozenset({Resolution.DISMISS, Resolution.NOT_OURS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +69,10 @@ def _resolve(
     now: datetime,
 ) -> Resolved:
     held, choice = checking.checked(conflict_id, wanted, seen=seen, person=person)
-    limit = rules_of(held.conflict.merchant_id).alone_up_to(choice.currency)
-    if wanted.how in NEEDS_EYES and choice.amount_minor > limit:
+    limit = checking.alone_up_to(held, choice)
+    if limit is not None:
         raise NeedsTwoPeople(choice.amount_minor, limit, choice.currency)
-    if wanted.how in _NEEDS_REASON and not wanted.why.strip():
+    if wanted.how in NEEDS_REASON and not wanted.why.strip():
         raise NoReason(NoReason.__doc__)
     decider = Decider(decided_as=DecidedAs.PERSON, name=person.name, user_id=person.user_id)
     return settle(held, wanted, decider=decider, by=person.actor, client_for=client_for, now=now)

@@ -47,6 +47,7 @@ class Resolution(models.TextChoices):
 
     ACCEPT = "ACCEPT"
     ACCEPT_RECEIVED = "ACCEPT_RECEIVED"
+    ACCEPT_OWED = "ACCEPT_OWED"
     REFUND = "REFUND"
     MATCH = "MATCH"
     NOT_OURS = "NOT_OURS"
@@ -73,7 +74,9 @@ class Conflict(models.Model):
     """A case that no rule may decide, with what was expected and what came side by side.
 
     `subject` names what the conflict is about (a transaction, or a delivery without one), so
-    that the same fact told again finds the same conflict. Of a decision that needed two people
+    that the same fact told again finds the same conflict. `amount_minor` and `currency` are what
+    came, where money was stated: lists look for it. The `assignee` has taken it on, which binds
+    nobody else and is no part of what a decision rests on. Of a decision that needed two people
     (`needs_two`), one proposed and the other decided. `refund` is the refund that it asked for.
     `policy_seen` is the last policy that has looked at it.
     """
@@ -90,6 +93,17 @@ class Conflict(models.Model):
     delivery = models.ForeignKey(Delivery, null=True, blank=True, on_delete=models.PROTECT)
     expected = models.JSONField()
     received = models.JSONField()
+    amount_minor = models.BigIntegerField(null=True, blank=True)
+    currency = models.CharField(max_length=3, blank=True, db_default="")
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+    )
+    assigned_at = models.DateTimeField(null=True, blank=True)
     status = models.CharField(max_length=10, choices=ConflictStatus, default=ConflictStatus.OPEN)
     opened_at = models.DateTimeField()
     due_at = models.DateTimeField()
@@ -131,6 +145,11 @@ class Conflict(models.Model):
             ("ask_provider", "Can ask a provider about a conflict"),
         ]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(assignee__isnull=True, assigned_at__isnull=True)
+                | Q(assignee__isnull=False, assigned_at__isnull=False),
+                name="conflict_assigned_at_iff_assigned",
+            ),
             models.UniqueConstraint(fields=["reason", "subject"], name="conflict_is_unique"),
             models.CheckConstraint(
                 condition=Q(decision__in=["", *Resolution.values]),
@@ -193,6 +212,23 @@ class Conflict(models.Model):
             models.Index(
                 fields=["merchant", "opened_at"],
                 name="conflict_of_merchant",
+            ),
+            models.Index(
+                F("assignee"),
+                F("due_at"),
+                condition=Q(status__in=[ConflictStatus.OPEN, ConflictStatus.PROPOSED]),
+                name="conflict_of_assignee",
+            ),
+            models.Index(
+                F("reason"),
+                F("due_at"),
+                condition=Q(status__in=[ConflictStatus.OPEN, ConflictStatus.PROPOSED]),
+                name="conflict_of_reason",
+            ),
+            models.Index(
+                F("amount_minor"),
+                condition=Q(status__in=[ConflictStatus.OPEN, ConflictStatus.PROPOSED]),
+                name="conflict_of_amount",
             ),
         ]
 

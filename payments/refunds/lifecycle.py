@@ -42,6 +42,12 @@ _TO_SEND_SQL: Final = lease.entering(
 _TO_ASK_SQL: Final = lease.entering(
     _TABLE, which=lease.EXPIRED, order="lease_until", moves="", returning=", leased.asks"
 )
+_ASK_ONE_SQL: Final = lease.entering(
+    _TABLE,
+    which="id = %(refund_id)s AND status = 'PROCESSING'",
+    moves="",
+    returning=", leased.asks",
+)
 _ASK_LATER_SQL: Final = lease.owned(
     _TABLE,
     moves=f"""lease_until = {NOW} + %(wait)s, why = %(why)s,
@@ -90,6 +96,11 @@ def claim_to_send(length: timedelta) -> Claim | None:
 def claim_to_ask(length: timedelta) -> Claim | None:
     """Take over the refund whose lease ended first, for so long; None if none has."""
     return _claim(_TO_ASK_SQL, length)
+
+
+def claim_one(refund_id: int, length: timedelta) -> Claim | None:
+    """Take over this refund, whoever has it now; None if it is not under way, or moving."""
+    return _claim(_ASK_ONE_SQL, length, refund_id=refund_id)
 
 
 def ask_later(
@@ -160,8 +171,8 @@ def link(refund: Refund, transaction_id: int) -> None:
         refund.transaction_id = transaction_id
 
 
-def _claim(sql: str, length: timedelta) -> Claim | None:
-    taken = lease.enter(sql, owner=uuid4(), lease=length)
+def _claim(sql: str, length: timedelta, **values: Any) -> Claim | None:
+    taken = lease.enter(sql, owner=uuid4(), lease=length, **values)
     if taken is None:
         return None
     held, (asks,) = taken

@@ -121,16 +121,19 @@ def give_back(
     refund_no: str,
     reason: str,
     now: datetime,
+    part: Money | None = None,
     client_for: ClientFor = _any_client,
 ) -> Requested:
-    """As `enter`, for all that is left of a payment that the caller holds, with or without order.
+    """As `enter`, for a payment that the caller holds, with or without order.
+
+    `part` None is all that is left of it.
 
     Raises NotRefundable, RefundNoNotTaken, RefundExceeds, and RefundExists.
     """
     asked = Asked(
         order_no=payment.order_no,
         refund_no=refund_no,
-        money=None,
+        money=part,
         reason=reason,
         payment=payment.txn_no,
     )

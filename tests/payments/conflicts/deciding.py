@@ -1,6 +1,7 @@
 """Conflicts as callbacks open them, people of each role, and decisions as another process takes."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.db import transaction
 
 from orders import events
 from orders.models import Merchant, Order, OrderStatus
+from orders.money import Money
 from payments import sweep
 from payments.callback import Kind
 from payments.clients.choice import Choice
@@ -26,7 +28,9 @@ from payments.models import (
     ProviderAccount,
     Resolution,
 )
+from payments.refunds import answers, asking, lifecycle, request
 from tests.factories import OrderFactory
+from tests.payments.refunds.provider_double import ProviderDouble
 from tests.payments.telling import NOW, callback, tell_one
 
 LATER = NOW.replace(hour=14)
@@ -80,6 +84,19 @@ def mismatch(account: ProviderAccount, amount_minor: int = 1000, **told: Any) ->
     """Another amount than the order's 10.99 USD."""
     order_of(account)
     return _told(account, amount_minor=amount_minor, **told)
+
+
+def in_doubt(account: ProviderAccount, provider: ProviderDouble) -> Conflict:
+    """A refund was sent to this provider, and its answers were lost."""
+    order_of(account)
+    tell_one(account, callback(txn_no="txn_A"))
+    asked = request.Asked(order_no="1001", refund_no="R-1", money=Money(500, "USD"))
+    request.request(merchant=account.merchant, asked=asked, now=NOW)
+    claim = lifecycle.claim_to_send(timedelta(minutes=2))
+    assert claim is not None
+    asking.send(claim.refund_id, provider)
+    assert answers.not_known(replace(claim, asks=99), why="no answer", now=NOW)
+    return Conflict.objects.get()
 
 
 def currency(account: ProviderAccount) -> Conflict:

@@ -9,7 +9,7 @@ from payments.clients.port import Answer, PaymentAnswer
 from payments.conflicts.ask import ask
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, NotAllowed
-from payments.models import Conflict, ProviderAccount
+from payments.models import Conflict, ProviderAccount, Refund
 from tests.factories import ProviderAccountFactory
 from tests.invariants import assert_books_balance
 from tests.payments.conflicts import deciding
@@ -72,3 +72,51 @@ def test_an_operator_asks_and_a_viewer_does_not(account: ProviderAccount) -> Non
     ) in (Answer.NOT_FOUND, Answer.UNKNOWN)
     with pytest.raises(NotAllowed):
         ask(conflict.pk, person=somebody("vera", "viewer"), now=LATER, client_for=provider)
+
+
+def test_a_refund_in_doubt_is_asked_about_and_a_clear_answer_settles_it(
+    account: ProviderAccount, alice: Person
+) -> None:
+    provider = ProviderDouble(loses_reply=True)
+    conflict = deciding.in_doubt(account, provider)
+
+    assert ask(conflict.pk, person=alice, now=LATER, client_for=provider) is Answer.SUCCEEDED
+
+    conflict.refresh_from_db()
+    refund = Refund.objects.get()
+    assert (refund.status, conflict.status, conflict.resolution) == (
+        "SUCCEEDED",
+        "RESOLVED",
+        "it succeeded",
+    )
+    assert provider.requests["R-1"] == 1
+    answered = AuditEntry.objects.get(action="conflict.provider_answered")
+    assert (answered.after["answer"], answered.after["states"]) == ("SUCCEEDED", "5.00 USD")
+    assert_books_balance()
+
+
+def test_a_refund_that_the_provider_does_not_know_is_never_sent_again_by_a_question(
+    account: ProviderAccount, alice: Person
+) -> None:
+    provider = ProviderDouble(is_down=True)
+    conflict = deciding.in_doubt(account, provider)
+    provider.is_down = False
+
+    assert ask(conflict.pk, person=alice, now=LATER, client_for=provider) is Answer.NOT_FOUND
+
+    conflict.refresh_from_db()
+    assert (conflict.status, Refund.objects.get().status) == ("OPEN", "PROCESSING")
+    assert provider.requests["R-1"] == 1
+
+
+def test_who_answers_nothing_about_refunds_is_not_asked(
+    account: ProviderAccount, alice: Person
+) -> None:
+    provider = ProviderDouble(loses_reply=True, tells_refunds=False)
+    conflict = deciding.in_doubt(account, provider)
+
+    with pytest.raises(DoesNotFit, match="answers no questions about refunds"):
+        ask(conflict.pk, person=alice, now=LATER, client_for=provider)
+    Refund.objects.update(status="REQUESTED", owner_token=None, lease_until=None, due_at=LATER)
+    with pytest.raises(DoesNotFit, match="not under way"):
+        ask(conflict.pk, person=alice, now=LATER, client_for=ProviderDouble())

@@ -13,6 +13,7 @@ from outbox.models import Event
 from payments.conflicts import options, seen
 from payments.conflicts.checking import Wanted
 from payments.conflicts.fitting import FITS
+from payments.conflicts.follow_up import follow_up
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import (
     AlreadyDecided,
@@ -90,15 +91,18 @@ def no_money(account: ProviderAccount) -> Conflict:
 
 
 ACCEPT, RECEIVED, REFUND = Resolution.ACCEPT, Resolution.ACCEPT_RECEIVED, Resolution.REFUND
+OWED = Resolution.ACCEPT_OWED
 MATCH, NOT_OURS, DISMISS = Resolution.MATCH, Resolution.NOT_OURS, Resolution.DISMISS
 
+#: How many events each tells: of the conflict, and of the order or the refund, or of both.
+TELLS: Final = {ACCEPT: 2, RECEIVED: 2, REFUND: 2, MATCH: 2, OWED: 3}
 #: Each state of conflict, order and money, and what may be decided in it.
 STATES: Final[dict[str, tuple[Callable[[ProviderAccount], Conflict], set[Resolution]]]] = {
     "late": (deciding.late, {ACCEPT, REFUND, MATCH, NOT_OURS}),
     "too little": (deciding.mismatch, {RECEIVED, REFUND, MATCH, NOT_OURS}),
     "too much": (
         lambda account: deciding.mismatch(account, 1200),
-        {RECEIVED, REFUND, MATCH, NOT_OURS},
+        {RECEIVED, OWED, REFUND, MATCH, NOT_OURS},
     ),
     "too little, paid since": (
         lambda account: paid_meanwhile(account, deciding.mismatch),
@@ -156,7 +160,7 @@ def _is_done(how: Resolution, conflict_id: int, other: Order, alice: Person) -> 
     expected = "DISMISSED" if how is DISMISS else "RESOLVED"
     assert (conflict.status, conflict.decision, conflict.decided_as) == (expected, how, "PERSON")
     assert (conflict.decided_by_id, conflict.why) == (alice.user_id, "because")
-    assert Event.objects.count() == events + (2 if how in (ACCEPT, RECEIVED, REFUND, MATCH) else 1)
+    assert Event.objects.count() == events + TELLS.get(how, 1)
     told = Event.objects.get(
         aggregate_type="conflict", aggregate_id=str(conflict_id), seq=conflict.version
     )
@@ -183,6 +187,20 @@ def accepted_as_received(conflict: Conflict, _: Order) -> None:
     assert order.placed_minor == 1099
     told = Event.objects.get(type="order.paid")
     assert told.payload["amount"]["amount_minor"] == money.amount_minor
+
+
+def accepted_as_owed(conflict: Conflict, other: Order) -> None:
+    accepted_as_received(conflict, other)
+    money, conflict = _money(conflict), Conflict.objects.get(pk=conflict.pk)
+    refund = conflict.refund
+    assert refund is not None
+    assert (refund.amount_minor, refund.order_id, refund.status) == (
+        money.amount_minor - 1099,
+        conflict.order_id,
+        "REQUESTED",
+    )
+    assert money.refund_reserved_minor == refund.amount_minor
+    assert Event.objects.get(type="refund.requested").payload["refund_no"] == refund.refund_no
 
 
 def refunded(conflict: Conflict, _: Order) -> None:
@@ -219,6 +237,7 @@ def left_as_it_was(conflict: Conflict, other: Order) -> None:
 EFFECTS: Final[dict[Resolution, Callable[[Conflict, Order], None]]] = {
     ACCEPT: accepted,
     RECEIVED: accepted_as_received,
+    OWED: accepted_as_owed,
     REFUND: refunded,
     MATCH: matched,
     NOT_OURS: left_held,
@@ -457,6 +476,48 @@ def test_a_dismissed_payment_without_an_order_still_pays_it_when_it_appears(
 
     assert place(account.merchant, "1001") == "PAID"
     assert_books_balance()
+
+
+def test_an_excess_whose_refund_fails_is_asked_about_again(
+    account: ProviderAccount, alice: Person
+) -> None:
+    conflict = deciding.mismatch(account, 1200)
+    decide(conflict, OWED, alice)
+    carry_out.carry_out(ProviderDouble(refuses=True), now=LATER)
+    assert follow_up(now=LATER) == (1, 0)
+
+    conflict.refresh_from_db()
+    held = seen.look(conflict.pk)
+    assert (conflict.status, held.order and held.order.status) == ("OPEN", "PAID")
+    assert [one.resolution for one in options.options(held.facts)] == [
+        DISMISS,
+        Resolution.ASK_PROVIDER,
+    ]
+    assert_books_balance()
+
+
+def test_an_excess_that_cannot_be_refunded_is_not_accepted(
+    account: ProviderAccount, alice: Person
+) -> None:
+    conflict = deciding.mismatch(account, 1200)
+    before = books()
+
+    with pytest.raises(DoesNotFit, match="no key with purpose api"):
+        decide(conflict, OWED, alice, send=deciding.cannot_send)
+
+    assert books() == before
+
+
+def test_what_is_owed_is_accepted_with_the_excess_named(account: ProviderAccount) -> None:
+    facts = seen.look(deciding.mismatch(account, 1200).pk).facts
+
+    choice = options.option(OWED, facts)
+
+    assert (choice.amount_minor, choice.currency) == (1200, "USD")
+    assert choice.consequence == (
+        "Order 1001 becomes PAID by txn_A with 12.00 USD. 1.01 USD of it, which are more than the "
+        "10.99 USD that are owed, go back to the payer through stripe/main."
+    )
 
 
 @pytest.mark.parametrize("how", [DISMISS, NOT_OURS])

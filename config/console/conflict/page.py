@@ -1,0 +1,98 @@
+"""The page of a conflict: everything that a decision needs, on one screen."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from config.console import cells, colours, text, two_sides
+from config.console.conflict import (
+    asking,
+    assigning,
+    callback,
+    earlier,
+    proposal,
+    question,
+    resolutions,
+    timeline,
+)
+from config.console.two_sides import Line
+from payments.conflicts import checking
+from payments.conflicts import seen as seeing
+from payments.conflicts.lifecycle import UNDECIDED
+from payments.models import Conflict
+
+
+def context(request: HttpRequest, row: Conflict) -> dict[str, Any]:
+    """What its template shows to this user."""
+    held = seeing.look(row.pk)
+    asked = question.of(held)
+    return {
+        "question": text.visible(asked.says),
+        "asks": asked.asks if row.status in UNDECIDED else "",
+        "facts": _facts(row),
+        "lines": [_visible(line) for line in two_sides.lines(row)],
+        "ways": resolutions.ways(request, held) if row.status == "OPEN" else [],
+        "standing": proposal.standing(request, row),
+        "decided": _decided(row),
+        "assign": _assign(request, row),
+        "spoken": asking.spoken(request, held),
+        "told": callback.of(request, row),
+        "timeline": timeline.of(held),
+        "earlier": earlier.of(held),
+    }
+
+
+def _facts(row: Any) -> list[tuple[str, Any]]:
+    """What a person sorts it by, in a line."""
+    due = cells.moment(row.due_at)
+    return [
+        (_("Reason"), row.reason),
+        (_("Severity"), cells.label(row.severity, colours.SEVERITY)),
+        (_("Status"), cells.label(row.status, colours.CONFLICT)),
+        (_("Due"), cells.late(due) if row.is_overdue else due),
+        (_("Merchant"), cells.link(row.merchant, row.merchant.code)),
+        (_("Order"), cells.link(row.order)),
+        (_("Transaction"), cells.link(row.transaction)),
+    ]
+
+
+def _decided(row: Conflict) -> list[tuple[str, Any]]:
+    """How it ended, or why it is open again; nothing while it is simply open."""
+    if row.status in UNDECIDED:
+        return [(_("Open again"), cells.words(row.why))] if row.why else []
+    found = [
+        (_("Decided"), cells.words(row.resolution)),
+        (_("At"), cells.moment(row.resolved_at)),
+        (_("By"), _by(row)),
+        (_("Why"), cells.words(row.why)),
+    ]
+    return [*found, (_("Refund"), cells.link(row.refund))] if row.refund else found
+
+
+def _by(row: Conflict) -> str:
+    if row.policy is not None:
+        return _("policy version %(version)s") % {"version": row.policy.version}
+    people = [user.get_username() for user in (row.proposed_by, row.decided_by) if user]
+    return ", ".join(people) or _("a fact that came")
+
+
+def _assign(request: HttpRequest, row: Conflict) -> dict[str, Any]:
+    """Who has it, and what may be done about that."""
+    may = row.status in UNDECIDED and request.user.has_perm(checking.RESOLVE)
+    return {
+        "holder": row.assignee.get_username() if row.assignee else "",
+        "since": cells.moment(row.assigned_at) if row.assigned_at else "",
+        "seen": row.assignee_id or "",
+        "is_mine": row.assignee_id == request.user.pk,
+        "me": request.user.pk,
+        "link": assigning.link_to(row.pk) if may else "",
+    }
+
+
+def _visible(line: Line) -> Line:
+    return line._replace(
+        name=cells.words(line.name),
+        expected=cells.words(line.expected),
+        received=cells.words(line.received),
+    )

@@ -1,0 +1,74 @@
+"""The resolutions as people read them: names, what each asks for, and the buttons that fit now."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from payments.conflicts import checking
+from payments.conflicts.options import Option, options
+from payments.conflicts.seen import Held
+from payments.models import Resolution
+
+NAMES: Final[Mapping[str, Any]] = {
+    Resolution.ACCEPT: _("Accept the payment for the order"),
+    Resolution.ACCEPT_RECEIVED: _("Accept at the received amount"),
+    Resolution.ACCEPT_OWED: _("Accept what is owed, refund the excess"),
+    Resolution.REFUND: _("Refund this payment"),
+    Resolution.MATCH: _("Match to another order"),
+    Resolution.NOT_OURS: _("Mark as not ours"),
+    Resolution.DISMISS: _("Dismiss"),
+    Resolution.ASK_PROVIDER: _("Ask the provider"),
+}
+PROPOSES: Final[Mapping[str, Any]] = {
+    Resolution.ACCEPT: _("Propose: accept the payment for the order"),
+    Resolution.ACCEPT_RECEIVED: _("Propose: accept at the received amount"),
+    Resolution.ACCEPT_OWED: _("Propose: accept what is owed, refund the excess"),
+    Resolution.REFUND: _("Propose: refund this payment"),
+    Resolution.MATCH: _("Propose: match to another order"),
+    Resolution.NOT_OURS: _("Propose: mark as not ours"),
+}
+#: What moves money or gives it up, and is not easily undone.
+GRAVE: Final = frozenset({Resolution.REFUND, Resolution.NOT_OURS})
+
+
+class Way(NamedTuple):
+    """A resolution that fits now: its button, what it would do, and whether it takes two people."""
+
+    name: str
+    says: str
+    link: str
+    takes_two: bool
+    grave: bool
+
+
+def ways(request: HttpRequest, held: Held) -> list[Way]:
+    """What this user may do about the conflict now; asking has a place of its own."""
+    if not request.user.has_perm(checking.RESOLVE):
+        return []
+    found = [one for one in options(held.facts) if one.resolution is not Resolution.ASK_PROVIDER]
+    return [_way(held, one) for one in found]
+
+
+def name_of(how: Resolution, *, takes_two: bool) -> str:
+    """What its button says."""
+    return str(PROPOSES[how] if takes_two else NAMES[how])
+
+
+def link_to(conflict_id: int, how: Resolution) -> str:
+    """The page that asks whether to do it."""
+    return reverse("admin:payments_conflict_resolve", args=[conflict_id, how.lower()])
+
+
+def _way(held: Held, choice: Option) -> Way:
+    how = choice.resolution
+    takes_two = checking.alone_up_to(held, choice) is not None
+    return Way(
+        name=name_of(how, takes_two=takes_two),
+        says=choice.consequence,
+        link=link_to(held.conflict.pk, how),
+        takes_two=takes_two,
+        grave=how in GRAVE,
+    )
