@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("payments", "0007_roles")]
+    dependencies = [("payments", "0011_notifications")]
 
     operations = [
         migrations.AlterModelOptions(

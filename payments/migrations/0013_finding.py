@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
     """Built beside the callbacks that are received meanwhile."""
 
     atomic = False
-    dependencies = [("payments", "0008_replay")]
+    dependencies = [("payments", "0012_replay")]
     operations = [
         AddIndexConcurrently(
             model_name="delivery",

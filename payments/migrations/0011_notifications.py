@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("orders", "0005_accepted_amounts"),
-        ("payments", "0007_roles"),
+        ("payments", "0010_merchant_role"),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("orders", "0005_accepted_amounts"),
-        ("payments", "0007_roles"),
+        ("payments", "0008_conflict_queue"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -11,7 +11,7 @@ def make_role(apps: Any, _schema_editor: Any) -> None:
 class Migration(migrations.Migration):
     dependencies = [
         ("auth", "0012_alter_user_first_name_max_length"),
-        ("payments", "0007_roles"),
+        ("payments", "0009_manual_payments"),
     ]
 
     operations = [migrations.RunPython(make_role, migrations.RunPython.noop)]
