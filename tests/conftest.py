@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from tests import cleaning, network_guard, processes, servers, told
+from tests import cleaning, network_guard, processes, servers, static_files, told
 from tests.private_service import PrivateService
 from tests.private_service import private_service as run_private_service
 from tests.server_control import ServerControl, private_rabbitmq_node, private_valkey_server
@@ -21,6 +21,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         with django_db_blocker.unblock(), connection.cursor() as cursor:
             cursor.execute("ALTER TABLE audit_auditentry DISABLE TRIGGER audit_no_truncate")
             stack.enter_context(cleaning.only_what_was_left())
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_are_found_once() -> Iterator[None]:
+    with static_files.found_once():
         yield
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from tests.concurrency.crew import Crew, Processes, Threads
 from tests.concurrency.nursery import Nursery
@@ -19,15 +20,28 @@ def nursery(django_db_setup: None) -> Iterator[Nursery]:
     nursery.close()
 
 
-@pytest.fixture(params=["threads", "processes"])
-def crew(
-    request: pytest.FixtureRequest, nursery: Nursery, transactional_db: None
-) -> Iterator[Crew]:
-    """Twenty that can run at once: threads in one run of the test, processes in another."""
-    threads = request.param == "threads"
-    crew = Threads(CREW_SIZE) if threads else Processes(nursery, CREW_SIZE)
+@pytest.fixture(scope="session")
+def threads(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Crew]:
+    """Twenty threads that stay."""
+    crew = Threads(CREW_SIZE)
+    yield crew
+    with django_db_blocker.unblock():
+        crew.close()
+
+
+@pytest.fixture(scope="session")
+def processes(nursery: Nursery) -> Iterator[Crew]:
+    """Twenty processes that stay."""
+    crew = Processes(nursery, CREW_SIZE)
     yield crew
     crew.close()
+
+
+@pytest.fixture(params=["threads", "processes"])
+def crew(request: pytest.FixtureRequest, transactional_db: None) -> Crew:
+    """Twenty that can run at once: threads in one run of the test, processes in another."""
+    crew: Crew = request.getfixturevalue(request.param)
+    return crew
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def post_order_over_http(url: str, headers: dict[str, str], key: str, order_no: 
         if answer.status != 202:
             client.close()
             return answer
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 @dataclass(frozen=True)

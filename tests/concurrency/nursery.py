@@ -7,6 +7,7 @@ what the call returned or with what it raised.
 """
 
 import gc
+import importlib
 import os
 import signal
 import socket
@@ -16,12 +17,14 @@ import time
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import django
 from django.db import connection
+from django.test import Client
 
-from tests import processes
+from tests import processes, static_files
 
 #: The line to a process of the nursery, as its parent sees it.
 Line = Connection
@@ -85,15 +88,21 @@ def _serve(line: Line) -> None:
         line.send(answer)
 
 
+def _load() -> None:
+    """What calls need, once for all who are forked: it takes each of them longer than its call."""
+    for path in Path(__file__).parent.glob("*.py"):
+        importlib.import_module(f"tests.concurrency.{path.stem}")
+    # Also what is only loaded when somebody asks.
+    assert Client().get("/healthz").status_code == 200
+
+
 def _main() -> None:
     django.setup()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Nobody asks how they ended.
-    # What most calls need is loaded once for all who are forked.
-    for module in ("tests.concurrency.deeds", "tests.concurrency.key_deeds", "config.urls"):
-        __import__(module)
+    _load()
     gc.freeze()
-    with socket.socket(fileno=int(sys.argv[1])) as wishes:
+    with socket.socket(fileno=int(sys.argv[1])) as wishes, static_files.found_once():
         wishes.sendall(b"!")
         while True:
             _, descriptors, _, _ = socket.recv_fds(wishes, 1, 1)

@@ -38,7 +38,7 @@ SPREAD = 0.004
 #: Each of these costs a deadlock and the pause after it.
 SWAPPED_ROUNDS = ROUNDS
 #: For races that are not run by threads and processes alike.
-ROUNDS_OF_ONE_KIND = 2 * ROUNDS * 5 // 6
+ROUNDS_OF_ONE_KIND = 2 * ROUNDS
 
 
 @pytest.fixture
@@ -48,6 +48,12 @@ def account() -> ProviderAccount:
 
 def an_order(account: ProviderAccount, order_no: str, **others: object) -> Order:
     return OrderFactory.create(merchant=account.merchant, order_no=order_no, **others)
+
+
+def assert_balance_after(number: int, deliveries_each: int) -> None:
+    """The books balance now and then, and after the last round: what is wrong once stays wrong."""
+    if number % 10 == 9 or number + 1 == ROUNDS:
+        assert_books_balance(deliveries=(number + 1) * deliveries_each)
 
 
 def status(order_no: str) -> tuple[str, str]:
@@ -63,7 +69,7 @@ def test_one_callback_twenty_times_at_once_pays_once(crew: Crew, account: Provid
 
         assert sorted(answers) == [["APPLIED"]] + [["DUPLICATE"]] * (crew.size - 1)
         assert status(f"A-{number}") == ("PAID", f"pi_{number}")
-        assert_books_balance(deliveries=(number + 1) * crew.size)
+        assert_balance_after(number, crew.size)
     assert not Conflict.objects.exists()
 
 
@@ -121,7 +127,7 @@ def test_of_two_transactions_for_one_order_one_pays_and_the_other_asks_a_person(
         assert status(f"A-{number}") == ("PAID", txns[winner])
         held = Conflict.objects.get(transaction__txn_no=txns[1 - winner])
         assert held.expected["paid_txn_no"] == txns[winner]
-        assert_books_balance(deliveries=(number + 1) * 2)
+        assert_balance_after(number, 2)
     assert len(winners) == 2
 
 
@@ -141,7 +147,7 @@ def test_two_events_of_one_payment_of_which_one_names_the_order_pay_it(
 
         seen[tuple(answer for (answer,) in answers)] += 1
         assert status(f"A-{number}") == ("PAID", f"pi_{number}")
-        assert_books_balance(deliveries=(number + 1) * 2)
+        assert_balance_after(number, 2)
     # Whichever comes first, the one that names the order is the one that pays it.
     assert set(seen) == {("APPLIED", "DUPLICATE"), ("APPLIED", "PARKED")}
 
@@ -161,7 +167,7 @@ def test_a_closing_and_a_payment_at_once_end_in_one_way(
 
         seen[paid, closed] += 1
         assert status(f"A-{number}")[0] == closed
-        assert_books_balance(deliveries=number + 1)
+        assert_balance_after(number, 1)
     assert set(seen) == {("APPLIED", "PAID"), ("CONFLICT LATE_PAYMENT", "CLOSED")}
     assert seen.total() == ROUNDS
 
@@ -179,7 +185,7 @@ def test_an_expiry_and_a_payment_at_once_end_in_one_way(
 
         seen[paid, expired] += 1
         assert status(f"A-{number}")[0] == ("CLOSED" if expired else "PAID")
-        assert_books_balance(deliveries=number + 1)
+        assert_balance_after(number, 1)
     assert set(seen) == {("APPLIED", 0), ("CONFLICT LATE_PAYMENT", 1)}
 
 
@@ -197,7 +203,7 @@ def test_an_order_that_appears_while_its_payment_is_parked_is_paid_at_once(
         seen[paid, placed] += 1
         assert status(f"A-{number}") == ("PAID", f"pi_{number}")
         assert not ProviderTransaction.objects.filter(disposition=Disposition.PARKED).exists()
-        assert_books_balance(deliveries=number + 1)
+        assert_balance_after(number, 1)
     # Parked and then found by the creation, or come to an order that is there already.
     assert set(seen) == {("PARKED", "PAID"), ("APPLIED", "WAIT_PAY")}
 
@@ -221,7 +227,7 @@ def test_what_slips_through_without_the_number_lock_is_swept_up(
 
         slipped += applied
         assert status(f"A-{number}") == ("PAID", f"pi_{number}")
-        assert_books_balance(deliveries=number + 1)
+        assert_balance_after(number, 1)
     # The lock is there for a reason; test_interleavings.py forces what happens here by chance.
     assert slipped < ROUNDS
 
@@ -248,7 +254,7 @@ def test_one_transaction_told_for_two_orders_at_once_pays_one(
         winners[winner] += 1
         assert status(orders[winner]) == ("PAID", f"pi_{number}")
         assert status(orders[1 - winner]) == ("WAIT_PAY", "")
-        assert_books_balance(deliveries=(number + 1) * 2)
+        assert_balance_after(number, 2)
     assert len(winners) == 2
 
 
@@ -274,7 +280,7 @@ def test_batches_that_name_orders_crosswise_do_not_lock_each_other_out(
         assert sorted((answers[0][0], answers[1][1])) == ["APPLIED", "DUPLICATE"]
         for letter in "AB":
             assert status(f"{letter}-{number}") == ("PAID", f"pi_{letter}_{number}")
-        assert_books_balance(deliveries=(number + 1) * 4)
+        assert_balance_after(number, 4)
     assert deadlocks_so_far() == deadlocks
 
 
@@ -293,7 +299,7 @@ def test_batches_that_name_no_orders_do_not_lock_each_other_out(
             spread=SPREAD,
         )
 
-        assert_books_balance(deliveries=(number + 1) * 2 * len(told))
+        assert_balance_after(number, 2 * len(told))
     assert deadlocks_so_far() == deadlocks
 
 
@@ -332,7 +338,7 @@ def test_batches_that_swap_transactions_are_freed_and_end_well(
         )
 
         assert sorted(answers) == [["APPLIED"] * 2, ["CONFLICT TRANSACTION_ALTERED"] * 2]
-        assert_books_balance(deliveries=(number + 1) * 4)
+        assert_balance_after(number, 4)
     assert deadlocks_so_far() > deadlocks
 
 
@@ -355,7 +361,7 @@ def test_a_sweep_a_creation_and_a_repeat_at_once_apply_a_parked_payment_once(
         # Where the sweep asked first, the creation has answered.
         conflicts = Conflict.objects.filter(transaction__txn_no=f"pi_{number}")
         assert [c.status for c in conflicts] == ["RESOLVED"] * asked
-        assert_books_balance(deliveries=(number + 1) * 2)
+        assert_balance_after(number, 2)
 
 
 def test_two_sweeps_at_once_share_the_work(crew: Crew, account: ProviderAccount) -> None:
@@ -379,4 +385,4 @@ def test_two_sweeps_at_once_share_the_work(crew: Crew, account: ProviderAccount)
             "DUPLICATE_PAYMENT",
             "ORDER_NOT_FOUND",
         ]
-        assert_books_balance(deliveries=(number + 1) * 4)
+        assert_balance_after(number, 4)

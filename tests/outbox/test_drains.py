@@ -1,13 +1,12 @@
 """Many destinations at once: what is wrong with one is no other's business."""
 
+import itertools
 import math
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import pytest
 import structlog
@@ -15,7 +14,7 @@ from django.db.models.functions import Now
 
 from outbox import models
 from outbox.destinations.port import Destination, Message, Unavailable
-from outbox.drains import SOUND_MAX, Drains
+from outbox.drains import POLL_SECONDS, SOUND_MAX, SUSPECT_MAX, Drains
 from outbox.models import Dispatch, DispatchState
 from outbox.relay import BATCH, ROUNDS_TO_NEWEST
 from tests.factories import CREATED_AT, DestinationFactory, DispatchFactory
@@ -113,40 +112,49 @@ def test_a_server_that_never_answers_delays_no_other_destination(
 
 @dataclass
 class Broken(Recorder):
-    """Takes its time, and then cannot be reached."""
+    """Cannot be reached; from the second try on that takes as long as the test."""
 
-    SECONDS: ClassVar[float] = 0.5
-    tried: list["Broken"] = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)
+    tries: int = 0
 
     def ready(self) -> None:
-        time.sleep(self.SECONDS)
-        self.tried.append(self)
+        self.tries += 1
+        if self.tries > 1:
+            self.over.wait(60)
         raise Unavailable("no answer")
 
 
 def test_more_broken_destinations_than_threads_do_not_hold_up_one_that_works(
-    run: Callable[..., Drains],
+    run: Callable[..., Drains], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # All are due again at the next look.
+    monkeypatch.setattr("outbox.drains.FAILED_SECONDS_FIRST", POLL_SECONDS / 10)
     for destination in DestinationFactory.create_batch(SOUND_MAX + 4):
         DispatchFactory.create(destination=destination)
     good = DestinationFactory.create(code="good")
-    tried: list[Broken] = []
-    waits: list[float] = []
+    over = threading.Event()
+    broken: list[Broken] = []
     recorder = Recorder()
+    looks = itertools.count(1)
 
     def opened(row: models.Destination) -> Destination:
-        return recorder if row.code == "good" else Broken(tried=tried)
+        if row.code == "good":
+            return recorder
+        broken.append(Broken(over=over))
+        return broken[-1]
 
-    # By now each is known to be broken.
-    drains = run(opened, until=lambda: len(tried) >= SOUND_MAX + 4)
-    for _ in range(10):
-        DispatchFactory.create(destination=good)
-        began = time.monotonic()
-        drains.run(seconds_max=30, lingers=True, stopped=lambda: len(recorder.taken) > 0)
-        waits.append(time.monotonic() - began)
-        recorder.taken.clear()
+    def all_have_failed() -> bool:
+        return len(broken) == SOUND_MAX + 4 and all(each.tries for each in broken)
 
-    assert sorted(waits)[len(waits) // 2] < Broken.SECONDS
+    # And are given every thread that they may have.
+    drains = run(opened, until=lambda: all_have_failed() and next(looks) > 5)
+    DispatchFactory.create(destination=good)
+    drains.run(seconds_max=10, lingers=True, stopped=lambda: bool(recorder.taken))
+    occupied = sum(each.tries > 1 for each in broken)
+    over.set()
+
+    assert len(recorder.taken) == 1
+    assert occupied == SUSPECT_MAX
 
 
 def test_a_destination_that_comes_back_is_tried_again(run: Callable[..., Drains]) -> None:
