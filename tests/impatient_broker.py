@@ -36,4 +36,5 @@ def take_back(url: str) -> None:
     """What any worker does about every 100 seconds: messages whose time is up go to others."""
     options = {"visibility_timeout": VISIBILITY_SECONDS}
     with Connection(url, transport_options=options) as connection:
-        connection.default_channel.qos.restore_visible(interval=1)
+        channel: Any = connection.default_channel
+        channel.qos.restore_visible(interval=1)
