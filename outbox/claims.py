@@ -25,6 +25,9 @@ from outbox.destinations.port import PAYLOAD_BYTES_MAX, Message
 from outbox.models import ERROR_LENGTH_MAX, Dispatch, DispatchState
 from outbox.planning import planned_anew
 
+#: What the payloads of one batch may come to: they are in memory until they are out.
+BATCH_BYTES_MAX: Final = 8 * PAYLOAD_BYTES_MAX
+
 #: Each state, and the states it may be entered from; `outbox/claims_sql.py` has its moves, and
 #: `outbox/redrive.py` has the one from DEAD.
 ENTERED_FROM: Final[Mapping[DispatchState, frozenset[DispatchState]]] = {
@@ -61,6 +64,8 @@ def claim_heads(
 ) -> list[Claim]:
     """Take up to `batch` dispatches that nobody holds, at most one of each aggregate.
 
+    Their payloads come to BATCH_BYTES_MAX at most; what does not fit is the next batch's.
+
     The oldest are taken, or the newest, and told in the order of their events' times; the newest
     are looked for among the last ten batches only, so none may be found while others wait.
     Nothing is taken for a destination that is not ACTIVE.
@@ -73,6 +78,7 @@ def claim_heads(
         "owner": owner,
         "lease": lease,
         "bytes_max": PAYLOAD_BYTES_MAX,
+        "batch_bytes_max": BATCH_BYTES_MAX,
     }
     with planned_anew(), connection.cursor() as cursor:
         cursor.execute(NEWEST_FIRST_SQL if newest_first else OLDEST_FIRST_SQL, values)

@@ -9,9 +9,11 @@ from typing import Final
 # PostgreSQL then plans a join that looks at all of it for each event: 8 seconds a claim where
 # 200,000 wait.) Locked rows are being claimed by somebody else. What rests is not claimed for.
 # What was found is handed on as an array, which PostgreSQL can only look up by the primary key.
+# Of what was found only so many bytes are taken, because all of it is held in memory until it is
+# out; the rest is not claimed, and is the next batch's.
 CLAIM_SQL: Final = """
     WITH heads AS MATERIALIZED (
-        SELECT head.id
+        SELECT head.id, head.event_id, head.created_at
         FROM outbox_dispatch AS head
         WHERE head.destination_id = %(destination)s
           AND (SELECT state = 'ACTIVE' FROM outbox_destination WHERE id = %(destination)s)
@@ -36,12 +38,25 @@ CLAIM_SQL: Final = """
         ORDER BY head.created_at {direction}
         LIMIT %(batch)s
         FOR NO KEY UPDATE OF head SKIP LOCKED
+    ), sized AS MATERIALIZED (
+        -- In a subquery of its own for each, which can only be looked up by the primary key.
+        SELECT heads.id, heads.created_at,
+               (SELECT octet_length(event.payload::text)
+                  FROM outbox_event AS event WHERE event.id = heads.event_id) AS bytes
+        FROM heads
+    ), fitting AS (
+        SELECT id,
+               sum(CASE WHEN bytes <= %(bytes_max)s THEN bytes ELSE 0 END)
+                   OVER (ORDER BY created_at {direction}, id {direction}) AS bytes_so_far
+        FROM sized
     )
     UPDATE outbox_dispatch AS dispatch
     SET state = 'CLAIMED', owner_token = %(owner)s, fence = dispatch.fence + 1,
         lease_until = clock_timestamp() + %(lease)s
     FROM outbox_event AS event
-    WHERE dispatch.id = ANY (ARRAY(SELECT id FROM heads)) AND event.id = dispatch.event_id
+    WHERE dispatch.id = ANY (ARRAY(
+              SELECT id FROM fitting WHERE bytes_so_far <= %(batch_bytes_max)s))
+      AND event.id = dispatch.event_id
     RETURNING dispatch.id, dispatch.fence, dispatch.attempts, event.id, event.type,
         event.aggregate_type, event.aggregate_id, event.seq, event.created_at,
         CASE WHEN octet_length(event.payload::text) <= %(bytes_max)s THEN event.payload::text END,

@@ -1,7 +1,6 @@
 """The worker's part in the relay: beat wakes it, the table says what there is to do."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import socket
 from multiprocessing.sharedctypes import RawValue
 from typing import Any, Final
 
@@ -9,13 +8,13 @@ import structlog
 from celery import shared_task
 from celery.signals import celeryd_after_setup, worker_shutting_down
 from django.conf import settings
-from django.db import connection
 
 from outbox import inbox_retention
 from outbox.drains import Drains
+from outbox.only_one import only_one
 from outbox.retention import BEGINNING, Position, forget
 from outbox.slots import problems
-from outbox.webhooks import housekeeping, only_run
+from outbox.webhooks import housekeeping
 from outbox.webhooks.relay import WebhookRelay, from_settings
 
 #: How long the one task that waits for events stays; far below the time limit of a task and the
@@ -28,6 +27,8 @@ WEBHOOKS_SECONDS: Final = 10.0
 #: Whoever has this lock waits for events. It saves work and decides nothing: without it, or
 #: beside somebody who sleeps with it, every task still publishes what it finds.
 LINGERER_LOCK: Final = 5_047_001
+#: Whoever has this one, for his machine, sends webhooks: slow endpoints take one slot at most.
+WEBHOOKS_LOCK: Final = 5_047_002
 
 # Written by the worker's first process, read by its children; without a lock, which a killed child
 # could take with it.
@@ -52,9 +53,9 @@ def relay(**_from_newer_publishers: object) -> None:
     """Publish what waits in the outbox. Any number of these may run at once."""
     if _Process.drains is None:
         _Process.drains = Drains()
-    with _lingerer() as only_one:
+    with only_one(LINGERER_LOCK) as alone:
         # Who waits in a worker's only slot lets every other task wait.
-        lingers = only_one and _slots.value != 1
+        lingers = alone and _slots.value != 1
         _Process.drains.run(
             seconds_max=LINGER_SECONDS if lingers else VISIT_SECONDS,
             lingers=lingers,
@@ -65,7 +66,7 @@ def relay(**_from_newer_publishers: object) -> None:
 @shared_task(name="outbox.deliver_webhooks")
 def deliver_webhooks(**_from_newer_publishers: object) -> None:
     """Bring events to merchants' endpoints; only one of these runs at a time on a machine."""
-    with only_run.only_run() as alone:
+    with only_one(WEBHOOKS_LOCK, socket.gethostname()) as alone:
         if not alone:
             return
         if _Process.webhook_relay is None:
@@ -77,19 +78,6 @@ def deliver_webhooks(**_from_newer_publishers: object) -> None:
 def tidy_webhooks(**_from_newer_publishers: object) -> None:
     """Take away what waits for endpoints that were removed, and what is old."""
     housekeeping.tidy()
-
-
-@contextmanager
-def _lingerer() -> Iterator[bool]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [LINGERER_LOCK])
-        lingers = bool(cursor.fetchone()[0])
-    try:
-        yield lingers
-    finally:
-        if lingers:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [LINGERER_LOCK])
 
 
 @celeryd_after_setup.connect

@@ -1,12 +1,13 @@
 """What people do around the money is in the audit too: logins, keys, accounts, people."""
 
+import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -14,8 +15,14 @@ from django.utils import timezone
 from audit import verify
 from audit.models import AuditEntry
 from orders.models import ApiKey, Merchant
-from outbox.models import DispatchState
-from tests.factories import DispatchFactory, MerchantFactory, ProviderAccountFactory, RecordFactory
+from outbox.models import Destination, DispatchState, EndpointSecret
+from tests.factories import (
+    DestinationFactory,
+    DispatchFactory,
+    MerchantFactory,
+    ProviderAccountFactory,
+    RecordFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +87,8 @@ def test_what_people_may_is_changed_with_before_and_after(browser: Client) -> No
         "groups": [reviewer.pk],
         "date_joined_0": "2026-01-01",
         "date_joined_1": "00:00:00",
+        "membership-TOTAL_FORMS": "0",
+        "membership-INITIAL_FORMS": "0",
     }
 
     browser.post(reverse("admin:auth_user_change", args=[user.pk]), form)
@@ -190,3 +199,88 @@ def test_superusers_of_the_command_line_are_kept(monkeypatch: pytest.MonkeyPatch
         {"username": "boss", "superuser": True},
     )
     assert last().at <= timezone.now()  # noqa: TID251 - beside the database's clock
+
+
+DESTINATIONS = {
+    "pause": (["--reason", "moving"], {"state": "ACTIVE"}, {"state": "PAUSED"}),
+    "disable": (["--reason", "gone"], {"state": "ACTIVE"}, {"state": "DISABLED"}),
+    "resume": ([], {"state": "PAUSED"}, {"state": "ACTIVE"}),
+}
+
+
+@pytest.mark.parametrize("verb", DESTINATIONS)
+def test_what_the_command_moves_is_kept_with_before_and_after(verb: str) -> None:
+    more, before, after = DESTINATIONS[verb]
+    DestinationFactory.create(code="shop", reason="x" if verb == "resume" else "", **before)
+
+    call_command("destinations", verb, "shop", *more, stdout=StringIO())
+
+    entry = last()
+    assert (entry.actor_kind, entry.action, entry.object_id) == (
+        "COMMAND",
+        f"destination.{verb}",
+        "shop",
+    )
+    assert (entry.before, entry.after, entry.why) == (before, after, "".join(more[1:]))
+
+
+def test_a_move_that_is_refused_and_a_look_at_the_list_leave_no_entry() -> None:
+    DestinationFactory.create(code="shop")
+
+    with pytest.raises(CommandError, match="already"):
+        call_command("destinations", "resume", "shop")
+    call_command("destinations", "list", stdout=StringIO())
+    call_command("webhooks", "list", stdout=StringIO())
+
+    assert entries() == []
+
+
+def test_a_destination_that_the_command_adds_is_kept_without_its_configuration() -> None:
+    url = "redis://:hunter2@127.0.0.1:9"
+    config = json.dumps({"url": url, "stream": "orders"})
+
+    with pytest.raises(CommandError, match="Not done"):
+        call_command("destinations", "add", "x", "--kind", "redis_stream", "--config", config)
+
+    assert (last().action, last().object_id, last().after["kind"]) == (
+        "destination.add",
+        "x",
+        "redis_stream",
+    )
+    assert "hunter2" not in str(vars(last()))
+
+
+def test_every_change_of_an_endpoint_by_command_is_kept_and_no_secret(settings: Any) -> None:
+    settings.OUTBOX_WEBHOOK_ALLOW_PRIVATE = True
+
+    def run(*arguments: str) -> str:
+        out = StringIO()
+        call_command("webhooks", *arguments, stdout=out, stderr=StringIO())
+        return out.getvalue().strip()
+
+    secrets = [run("add", "--tenant", "acme", "--url", "http://127.0.0.1:9/hooks?key=hunter2")]
+    shop = Destination.objects.get(tenant="acme")
+    secrets.append(run("rotate", shop.code, "--overlap-hours", "1"))
+    event = DispatchFactory.create(destination=shop).event_id
+    run("change", shop.code, "--types", "order.paid")
+    run("test", shop.code)
+    run("resend", shop.code, str(event))
+    run("retire", shop.code, str(EndpointSecret.objects.earliest("pk").pk))
+    run("remove", shop.code)
+
+    kept = entries()
+    assert [(entry.action, entry.object_id) for entry in kept] == [
+        ("webhook.added", shop.code),
+        ("webhook.signed_anew", shop.code),
+        ("webhook.changed", shop.code),
+        ("webhook.tested", shop.code),
+        ("event.resent", str(event)),
+        ("webhook.key_retired", shop.code),
+        ("webhook.removed", shop.code),
+    ]
+    assert {entry.actor_kind for entry in kept} == {"COMMAND"}
+    assert kept[0].after == {"merchant": "acme", "host": "127.0.0.1", "types": []}
+    everything = str([vars(entry) for entry in kept])
+    assert not [secret for secret in [*secrets, "hunter2"] if secret in everything]
+    shop.refresh_from_db()
+    assert (shop.state, shop.rested_by) == ("DISABLED", "OPERATOR")

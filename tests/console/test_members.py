@@ -1,6 +1,6 @@
 """A merchant's member sees what goes to his merchant's endpoints, and nothing of anybody else's."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -74,7 +74,7 @@ def all_rights(user: User) -> None:
 
 
 #: Whatever else somebody is, a member is held to his merchant.
-ALSO = {
+ALSO: dict[str, Callable[[User], object]] = {
     "nothing else": lambda _user: None,
     "every role and right": all_rights,
     "a superuser": lambda user: User.objects.filter(pk=user.pk).update(is_superuser=True),

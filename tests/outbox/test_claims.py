@@ -71,6 +71,33 @@ def test_only_the_first_unpublished_event_of_an_aggregate_is_claimed() -> None:
     assert Dispatch.objects.get(pk=second.pk).state == DispatchState.PENDING
 
 
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_a_batch_holds_so_many_bytes_and_the_rest_is_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, newest_first: bool
+) -> None:
+    monkeypatch.setattr(claims, "BATCH_BYTES_MAX", 2 * PAYLOAD_BYTES_MAX)
+    size = PAYLOAD_BYTES_MAX // 2  # with its quotes a little more than half of one
+    rows = [
+        DispatchFactory.create(
+            payload={"text": "x" * (PAYLOAD_BYTES_MAX * 2 if number == 1 else size)},
+            created_at=CREATED_AT + timedelta(seconds=number),
+        ).pk
+        for number in range(8)
+    ]
+    order = rows[::-1] if newest_first else rows
+
+    batches = []
+    while held := claim_heads(batch=100, lease=LEASE, newest_first=newest_first):
+        batches.append(ids(held))
+        loaded = [each.message for each in held if each.message is not None]
+        assert sum(len(message.payload) for message in loaded) <= 2 * PAYLOAD_BYTES_MAX
+
+    # Three fit; the one that is too large to be sent is not loaded, and so takes no room.
+    assert [pk for batch in batches for pk in sorted(batch, key=order.index)] == order
+    assert max(len(batch) for batch in batches) == 4
+    assert Dispatch.objects.filter(fence=1).count() == 8
+
+
 def test_equal_ids_of_different_kinds_of_aggregates_do_not_wait_for_each_other() -> None:
     order = DispatchFactory.create(aggregate_type="order", aggregate_id="A", seq=1)
     conflict = DispatchFactory.create(aggregate_type="conflict", aggregate_id="A", seq=2)
@@ -273,10 +300,10 @@ def test_lines_at_different_destinations_do_not_wait_for_each_other() -> None:
 def test_nothing_is_claimed_for_a_destination_that_rests(state: str) -> None:
     event = DispatchFactory.create(destination=DestinationFactory.create())
     rows = Destination.objects.filter(pk=event.destination_id)
-    rows.update(state=state, reason="moving")
+    rows.update(state=state, reason="moving", rested_by="OPERATOR")
     assert claims.claim_heads(event.destination_id, batch=9, lease=LEASE) == []
 
-    rows.update(state="ACTIVE", reason="")
+    rows.update(state="ACTIVE", reason="", rested_by="")
 
     assert ids(claims.claim_heads(event.destination_id, batch=9, lease=LEASE)) == [event.pk]
 

@@ -55,13 +55,14 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Do it, or say why not."""
         try:
-            self._act(options)
+            self.act(options)
         except (directory.Refused, Misconfigured) as error:
             raise CommandError(f"Not done: {error}") from error
         except DatabaseError as error:
             raise CommandError(f"Not done, try again: {error}") from error
 
-    def _act(self, options: dict[str, Any]) -> None:
+    def act(self, options: dict[str, Any]) -> None:
+        """The action, each with what it needs. Raises Refused, Misconfigured."""
         code = options.get("code", "")
         match options["action"]:
             case "add":

@@ -4,6 +4,7 @@ import argparse
 import getpass
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
@@ -67,6 +68,9 @@ class Command(BaseCommand):
         except _REFUSED as error:
             raise CommandError(f"Not done: {error}") from error
 
+    def changed(self, action: str, about: str, **what: Any) -> None:
+        """Told of each change as the last thing in its transaction, for whoever keeps an audit."""
+
     def _list(self, **_: Any) -> None:
         rows = Destination.objects.filter(
             kind=DestinationKind.WEBHOOK, endpoint__removed_at=None
@@ -83,22 +87,32 @@ class Command(BaseCommand):
     def _add(self, *, tenant: str, url: str, types: list[str], **_: Any) -> None:
         added = endpoints.add(tenant=tenant, url=url, event_types=types)
         self._show_secret(added, secrets.rotate(added, by=_by()))
+        where = urlsplit(url).hostname
+        self.changed("webhook.added", added.code, merchant=tenant, host=where, types=types)
 
     def _change(self, *, code: str, url: str | None, types: list[str] | None, **_: Any) -> None:
         endpoints.change(_found(code), url=url, event_types=types)
+        where = urlsplit(url).hostname if url else None
+        self.changed("webhook.changed", code, host=where, types=types)
 
     def _rotate(self, *, code: str, overlap_hours: timedelta, **_: Any) -> None:
         endpoint = _found(code)
         self._show_secret(endpoint, secrets.rotate(endpoint, overlap=overlap_hours, by=_by()))
+        hours = overlap_hours // timedelta(hours=1)
+        self.changed("webhook.signed_anew", code, overlap_hours=hours)
 
     def _retire(self, *, code: str, secret: int, **_: Any) -> None:
         secrets.retire(_found(code), secret, by=_by())
+        self.changed("webhook.key_retired", code, retired=secret)
 
     def _remove(self, *, code: str, **_: Any) -> None:
         endpoints.remove(_found(code), by=Party.OPERATOR)
+        self.changed("webhook.removed", code)
 
     def _test(self, *, code: str, **_: Any) -> None:
-        self._show_asked(attempts.send_test(_found(code), by=_by()))
+        asked = attempts.send_test(_found(code), by=_by())
+        self._show_asked(asked)
+        self.changed("webhook.tested", code, attempt=str(asked.pk))
 
     def _attempts(self, *, code: str, **_: Any) -> None:
         page, _next = reading.attempts(_found(code), limit=LIMIT)
@@ -114,7 +128,10 @@ class Command(BaseCommand):
         delivery = reading.delivery(_found(code), event_id)
         if delivery is None:
             raise CommandError(f"Event {event_id} does not go to {code}.")
-        self._show_asked(attempts.resend(delivery, by=_by()))
+        asked = attempts.resend(delivery, by=_by())
+        self._show_asked(asked)
+        about = {"destination": code, "attempt": str(asked.pk)}
+        self.changed("event.resent", str(event_id), **about)
 
     def _show_secret(self, endpoint: Destination, secret: str) -> None:
         """The secret alone on standard output, so that a script can keep it."""
