@@ -15,7 +15,7 @@ from django.urls import URLPattern, path
 from django.utils.functional import cached_property
 from psycopg.errors import QueryCanceled
 
-from config.console import exporting
+from config.console import evidence_pages, exporting
 from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.navigation import title_of
@@ -151,7 +151,7 @@ class ReadOnlyScreen(_Screen):
         if row is not None:
             context |= {
                 "ahead": self.ahead(row),
-                "deeds": self.deeds(request, row),
+                "deeds": [*self.deeds(request, row), *evidence_pages.links(request, row)],
                 "sections": self.sections(row),
             }
         return super().render_change_form(request, context, *args, **kwargs)
