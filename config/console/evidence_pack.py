@@ -104,7 +104,7 @@ class _Maker:
     def _entries(
         self, order: Order | None, conflicts: list[Conflict], deliveries: list[Delivery]
     ) -> list[AuditEntry]:
-        if not self._request.user.has_perm("audit.view_auditentry"):  # type: ignore[union-attr]
+        if not self._request.user.has_perm("audit.view_auditentry"):
             self._left_out.append("audit")
             return []
         about = Q(object_type="conflict", object_id__in=[str(each.pk) for each in conflicts])

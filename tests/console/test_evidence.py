@@ -188,7 +188,7 @@ def test_a_conflict_without_an_order_has_the_story_of_its_money(
     superuser: Client, db: None
 ) -> None:
     conflict = factories.ConflictFactory.create()
-    payment = conflict.transaction
+    payment = ProviderTransaction.objects.get()
     delivery = factories.DeliveryFactory.create(transaction=payment, account=payment.account)
     refund = factories.RefundFactory.create(payment=payment)
     back = factories.ProviderTransactionFactory.create(

@@ -35,7 +35,7 @@ _STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20\ufe66\u2212")
 
 
 def download(client: Client, table: type[Model], query: str = "", **form: str) -> bytes:
-    answer = client.post(f"{list_of(table)}export/?{query}", form)
+    answer: Any = client.post(f"{list_of(table)}export/?{query}", form)
     assert answer.status_code == 200
     assert isinstance(answer.streaming_content, Iterator)
     return b"".join(answer.streaming_content)
@@ -181,7 +181,7 @@ def test_rows_come_some_at_a_time_through_a_cursor_of_the_server(
     monkeypatch.setattr(exporting, "_CHUNK", 2)
     for _ in range(5):
         factories.OrderFactory.create()
-    answer = superuser.post(f"{list_of(Order)}export/")
+    answer: Any = superuser.post(f"{list_of(Order)}export/")
     parts = iter(answer.streaming_content)
 
     head, first = next(parts), next(parts)
@@ -202,7 +202,7 @@ def test_who_breaks_off_is_in_the_audit_with_what_he_got(
     monkeypatch.setattr(exporting, "_CHUNK", 2)
     for _ in range(5):
         factories.OrderFactory.create()
-    answer = superuser.post(f"{list_of(Order)}export/")
+    answer: Any = superuser.post(f"{list_of(Order)}export/")
     parts = iter(answer.streaming_content)
     next(parts), next(parts)
 
