@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from config.console import find
+from config.console import evidence_pages, find
 from orders.api.urls import urlpatterns as order_urls
 from payments import placing
 
@@ -13,6 +13,11 @@ urlpatterns = [
     path("v1/", include(order_urls(on_placed=placing.on_placed))),
     path("admin/me/", include("config.access.urls")),
     path("admin/find/", admin.site.admin_view(find.view), name="console_find"),
+    path(
+        "admin/evidence/<str:kind>/<int:pk>/",
+        admin.site.admin_view(evidence_pages.view),
+        name="console_evidence",
+    ),
     path("admin/", admin.site.urls),
 ]
 handler400 = "config.errors.bad_request"

@@ -69,10 +69,11 @@ def standing(first: Delivery, txn_nos: Sequence[str], now: datetime) -> Standing
     """How all of that stands; the events are those of `now`."""
     told = Event.objects.filter(created_at=now).values_list("pk", "type", "aggregate_id")
     named = {"account": first.account_id, "txn_no__in": list(txn_nos)}
+    facts = ProviderTransaction.objects.filter(**named)
     return Standing(
         txn_nos=txn_nos,
         events={pk: f"{name} {about}" for pk, name, about in told},
-        money=list(ProviderTransaction.objects.filter(**named).order_by("pk").values()),
+        money=[dict(row) for row in facts.order_by("pk").values()],
         claims=list(
             Confirmation.objects.filter(**named).order_by("pk").values_list("pk", "status")
         ),

@@ -52,7 +52,8 @@ class Refused(Exception):
 class Asked(NamedTuple):
     """A page that asks whether to do it: what will happen, and with which words.
 
-    Without a `button` there is nothing to do, and the page only says so.
+    Without a `button` there is nothing to do, and the page only says so. A page that `stays` after
+    its button, because a file comes of it, may be asked again.
     """
 
     title: str
@@ -64,6 +65,7 @@ class Asked(NamedTuple):
     seen: Mapping[str, Any] = {}
     grave: bool = False
     table: str = ""
+    stays: bool = False
 
 
 def ask(

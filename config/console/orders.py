@@ -1,7 +1,6 @@
 """The orders, each with everything that was said about it."""
 
 from django.contrib import admin
-from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
@@ -9,12 +8,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from config.console import cells, colours, filters, marking, outgoing, related, text
+from config.console import story as stories
 from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.screens import ReadOnlyScreen
 from orders.events import AGGREGATE_TYPE
 from orders.models import Order
-from payments.models import Conflict, Delivery, Disposition, ProviderTransaction, Refund
+from payments.models import Delivery
 
 
 @admin.register(Order)
@@ -64,24 +64,14 @@ class OrderScreen(ReadOnlyScreen):
 
     def sections(self, row: Order) -> list[Section]:
         """The money, the deliveries, the conflicts and the events of this order."""
-        delivered = Delivery.objects.filter(merchant_id=row.merchant_id, order_no=row.order_no)
-        conflicts = Conflict.objects.filter(order=row)
-        # Money that is held names no order of ours: its deliveries and conflicts lead to it.
-        named = {
-            *conflicts.values_list("transaction_id", flat=True)[: related.ROWS_MAX],
-            *delivered.values_list("transaction_id", flat=True)[: related.ROWS_MAX],
-        }
-        parked = Q(merchant=row.merchant_id, order_no=row.order_no, disposition=Disposition.PARKED)
-        money = ProviderTransaction.objects.filter(
-            Q(order=row) | parked | Q(pk__in=[key for key in named if key is not None])
-        )
+        story = stories.of_order(row)
         all_of_it = {"merchant__id__exact": row.merchant_id, "order_no": row.order_no}
         more = cells.list_of(Delivery, _("All deliveries for this order"), **all_of_it)
         return [
-            Section(_("Money"), related.transactions(money)),
-            Section(_("Refunds"), related.refunds(Refund.objects.filter(order=row))),
-            Section(_("Conflicts"), related.conflicts(conflicts)),
-            Section(_("Deliveries"), related.deliveries(delivered, more=more)),
+            Section(_("Money"), related.transactions(story.money)),
+            Section(_("Refunds"), related.refunds(story.refunds)),
+            Section(_("Conflicts"), related.conflicts(story.conflicts)),
+            Section(_("Deliveries"), related.deliveries(story.deliveries, more=more)),
             Section(
                 _("Events"), outgoing.events(AGGREGATE_TYPE, f"{row.merchant.code}/{row.order_no}")
             ),

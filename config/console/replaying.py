@@ -1,6 +1,7 @@
 """Take stored deliveries once more: the page that says what would change now, and the doing."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from django.contrib import messages
@@ -120,7 +121,7 @@ def _table(found: list[Replayed]) -> SafeString:
     )
 
 
-def _verdicts(said: list[Said] | tuple[Said, ...]) -> SafeString | str:
+def _verdicts(said: Sequence[Said]) -> SafeString | str:
     """The verdict on one callback, or how many of a batch had which."""
     numbers = Counter(said)
     if len(said) == 1:

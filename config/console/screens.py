@@ -1,6 +1,7 @@
 """The base of every screen: it shows rows, at a bounded cost, and changes none."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from django.contrib import messages
@@ -10,11 +11,12 @@ from django.core.paginator import Paginator
 from django.db import OperationalError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from psycopg.errors import QueryCanceled
 
-from config.console import members, rights
+from config.console import evidence_pages, exporting, members, rights
 from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.navigation import title_of
@@ -138,12 +140,19 @@ class ReadOnlyScreen(_Screen):
         asked = {f"{name}{suffix}" for name in names for suffix in _FILTER_SUFFIXES}
         return lookup in asked or lookup in self.linked_by
 
+    def get_urls(self) -> list[URLPattern]:
+        """And the page that exports the list."""
+        view = self.admin_site.admin_view(partial(exporting.view, self))
+        name = f"{self.opts.app_label}_{self.opts.model_name}_export"
+        return [path("export/", view, name=name), *super().get_urls()]
+
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """The list; or back to all of it, where the database gave up on what was asked."""
+        more = {"export_link": exporting.link(self, request)}
         try:
-            return super().changelist_view(request, extra_context)
+            return super().changelist_view(request, (extra_context or {}) | more)
         except OperationalError as error:
             if not request.GET or not isinstance(error.__cause__, QueryCanceled):
                 raise
@@ -169,7 +178,7 @@ class ReadOnlyScreen(_Screen):
             is_member = members.membership(request) is not None
             context |= {
                 "ahead": self.ahead(row),
-                "deeds": self.deeds(request, row),
+                "deeds": [*self.deeds(request, row), *evidence_pages.links(request, row)],
                 "hint": self.hint(request, row),
                 "sections": self.members_sections(row) if is_member else self.sections(row),
             }

@@ -5,7 +5,9 @@ from typing import Any
 
 from django import template
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
+from config.console import text
 from config.console.navigation import title_of
 
 register = template.Library()
@@ -23,3 +25,43 @@ def named(parts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         title = known or (capfirst(part["title"]) if place == 0 else part["title"])
         trail[place] = {**part, "title": title}
     return trail
+
+
+@register.filter
+def visible(value: object) -> str:
+    """Text that others wrote, with nothing hidden in it."""
+    return text.visible(str(value))
+
+
+@register.filter
+def spaced(name: str) -> str:
+    """The name of a value, as people write it."""
+    return capfirst(name.replace("_", " "))
+
+
+@register.filter
+def told(value: Any) -> str:
+    """A value of an evidence pack: money with its currency, sides of a conflict line by line."""
+    match value:
+        case None | "":
+            return "-"
+        case {"amount": None, "amount_minor": minor, "currency": currency}:
+            return text.visible(f"{minor} minor units of {currency}")
+        case {"amount": amount, "currency": currency}:
+            return text.visible(f"{amount} {currency}")
+        case Mapping():
+            return "; ".join(text.visible(f"{name}: {part}") for name, part in value.items())
+        case _:
+            return text.visible(str(value))
+
+
+@register.filter
+def evidence_parts(pack: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The lists of an evidence pack that are printed fact by fact, each with its title."""
+    return [
+        (_("Money"), pack["payments"]),
+        (_("Refunds"), pack["refunds"]),
+        (_("Conflicts and decisions"), pack["conflicts"]),
+        (_("Events that were told"), pack["events"]),
+        (_("Audit"), pack["audit"]),
+    ]

@@ -81,7 +81,11 @@ def test_no_post_to_any_address_changes_any_row(
             assert answer.status_code in (200, 302, 400, 403, 404, 405), address
 
     assert len(tried) >= 6
-    assert standing() == before
+    # An export is entered in the audit: what was there stays, and more may follow.
+    after = standing()
+    entries = after["audit.AuditEntry"]
+    after["audit.AuditEntry"] = entries[: len(before["audit.AuditEntry"])]
+    assert after == before
 
 
 @pytest.mark.parametrize("model", screens())

@@ -34,9 +34,8 @@ def deliver(account: ProviderAccount, raw: bytes, **values: Any) -> Delivery:
     endpoint = find_endpoint(account.provider, account.name)
     assert endpoint is not None
     request = SignedRequest(headers=(("content-type", "application/json"),), body=raw)
-    intake = Intake(
-        **{"endpoint": endpoint, "request": request, "key_id": "first", "received_at": NOW} | values
-    )
+    usual: dict[str, Any] = {"key_id": "first", "received_at": NOW}
+    intake = Intake(endpoint=endpoint, request=request, **usual | values)
     verdicts = receive(intake, endpoint.provider.read(request, endpoint.account))
     return Delivery.objects.get(pk=verdicts[0].delivery_id)
 
