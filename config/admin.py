@@ -2,6 +2,7 @@
 
 from config.console import (
     accounts,
+    audit_log,
     confirmations,
     conflicts,
     deliveries,
@@ -19,6 +20,7 @@ from config.console import (
 
 __all__ = [
     "accounts",
+    "audit_log",
     "confirmations",
     "conflicts",
     "deliveries",

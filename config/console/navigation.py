@@ -91,6 +91,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
             _item(_("API keys"), "key", "orders.apikey"),
             _item(_("Users"), "person", "auth.user"),
             _item(_("Groups"), "group", "auth.group"),
+            _item(_("Audit"), "history_edu", "audit.auditentry"),
         ],
     },
 ]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from config.access import second_factor
+from config.console import audit_trail
 from config.console.audited import Audited
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class UserScreen(Audited, _Users, _Screen):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    change_form_after_template = "console/sections.html"
     readonly_fields = ("shown_second_factor",)
     fieldsets = (
         *(UserAdmin.fieldsets or ()),
@@ -48,6 +51,14 @@ class UserScreen(Audited, _Users, _Screen):
             return str(_("None"))
         link = reverse("access:reset", args=[user.pk])
         return format_html('<a class="c-link" href="{}">{}</a>', link, _("Set up: reset it"))
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """The page, with what the audit says of him."""
+        if kwargs.get("obj") is not None:
+            context |= {"sections": audit_trail.section(request, kwargs["obj"])}
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def state(self, row: User) -> dict[str, Any]:
         """What he may; neither his password nor his address."""

@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from psycopg.errors import QueryCanceled
 
+from config.console import audit_trail
 from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.navigation import title_of
@@ -143,7 +144,7 @@ class ReadOnlyScreen(_Screen):
             context |= {
                 "ahead": self.ahead(row),
                 "deeds": self.deeds(request, row),
-                "sections": self.sections(row),
+                "sections": [*self.sections(row), *audit_trail.section(request, row)],
             }
         return super().render_change_form(request, context, *args, **kwargs)
 
