@@ -89,7 +89,7 @@ def furnish(**texts: Any) -> Rows:
 def entered(**given: Any) -> AuditEntry:
     """An entry of the audit."""
     anna = Actor(kind=ActorKind.PERSON, name=given.pop("actor", "anna"), id=1, origin="203.0.113.9")
-    what = {"action": "order.looked_at", "object_type": "order", "object_id": 1}
+    what: dict[str, Any] = {"action": "order.looked_at", "object_type": "order", "object_id": 1}
     return AuditEntry.objects.get(pk=chain.record(by=anna, **(what | given)))
 
 

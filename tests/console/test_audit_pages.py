@@ -1,6 +1,8 @@
 """The audit in the console: on each object's page, as a list with filters, with its chain."""
 
+from collections.abc import Callable, Mapping
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -24,7 +26,7 @@ from tests.console.staff import staff
 pytestmark = pytest.mark.django_db
 
 #: How the code that enters it names each object.
-NAMED = {
+NAMED: Mapping[type[models.Model], Callable[[Any], tuple[str, object]]] = {
     Order: lambda row: ("order", row.pk),
     ProviderTransaction: lambda row: ("transaction", row.pk),
     Delivery: lambda row: ("delivery", row.pk),
