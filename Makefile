@@ -81,6 +81,11 @@ migrations: $(VENV)/.dev ## No model has changed without its migration
 .PHONY: generated
 generated: $(VENV)/.dev ## Pages made from the code are up to date, and no event's schema breaks its readers
 	@for page in states providers event_schemas; do $(CHECK_ENV) $(MANAGE) $$page --check || exit 1; done
+	@$(CHECK_ENV) $(MANAGE) messages --check
+
+.PHONY: messages
+messages: $(VENV)/.dev ## Collect and compile the console's sentences; ARGS=--left lists what is not marked
+	@$(CHECK_ENV) $(MANAGE) messages $(or $(ARGS),--write)
 
 .PHONY: deploy
 deploy: $(VENV)/.dev ## Django's deployment checks, on production settings

@@ -4,6 +4,7 @@ from typing import Final
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 ACTOR_LENGTH_MAX: Final = 150
 ORIGIN_LENGTH_MAX: Final = 200
@@ -53,7 +54,19 @@ class AuditEntry(models.Model):
         indexes = [
             models.Index(fields=["object_type", "object_id", "seq"], name="audit_of_object"),
             models.Index(fields=["actor_kind", "actor_id", "seq"], name="audit_of_actor"),
+            models.Index(fields=["at"], name="audit_by_time"),
         ]
 
     def __str__(self) -> str:
         return f"{self.seq} {self.action}"
+
+
+class Verification(models.Model):
+    """What a walk along the chain found: the last entry that is right, and what is wrong after it.
+
+    For people who look at the audit, and no proof: the command and a kept anchor are.
+    """
+
+    at = models.DateTimeField(db_default=Now())
+    seq = models.BigIntegerField()
+    broken = models.TextField(blank=True)

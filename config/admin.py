@@ -3,6 +3,7 @@
 from config.console import (
     account_keys,
     accounts,
+    audit_log,
     confirmations,
     conflicts,
     deliveries,
@@ -25,6 +26,7 @@ from config.console import (
 __all__ = [
     "account_keys",
     "accounts",
+    "audit_log",
     "confirmations",
     "conflicts",
     "deliveries",

@@ -55,7 +55,7 @@ def prefer(request: HttpRequest) -> HttpResponse:
         back=reverse("admin:index"),
         form=form,
     )
-    return deeds.ask(request, User, asked)
+    return _page(request, "console/asked.html", asked=asked, title=asked.title)
 
 
 @require_http_methods(["GET", "POST"])
@@ -135,7 +135,7 @@ def mine(request: HttpRequest) -> HttpResponse:
         form=form,
         grave=True,
     )
-    return deeds.ask(request, User, asked)
+    return _page(request, "console/asked.html", asked=asked, title=asked.title)
 
 
 def _take(request: HttpRequest, form: CodeForm) -> str:

@@ -114,6 +114,11 @@ def block(shown: str, *, note: str = "") -> SafeString:
     return render_to_string("console/block.html", {"text": shown, "note": note})
 
 
+def padded(content: str) -> SafeString:
+    """A cell's content by itself in a card."""
+    return format_html('<div class="c-pad">{}</div>', content)
+
+
 def json_block(value: Any) -> SafeString:
     """A JSON value, indented."""
     shown, is_cut = text.bounded(text.pretty_json(value))

@@ -48,7 +48,7 @@ class PackForm(deeds.WhyForm):
 def links(request: HttpRequest, row: Any) -> list[Deed]:
     """The way to the pack of an order or a conflict, for who may make one."""
     kind = next((name for name, model in KINDS.items() if isinstance(row, model)), "")
-    if not kind or not request.user.has_perm(rights.EXPORT):
+    if not kind or not rights.may(request, rights.EXPORT):
         return []
     return [Deed(_("Evidence"), reverse("console_evidence", args=[kind, row.pk]))]
 

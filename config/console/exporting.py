@@ -56,7 +56,7 @@ def address(screen: "_Screen") -> str:
 
 def link(screen: "_Screen", request: HttpRequest) -> str:
     """The way from a list to its file, its filter kept; empty for who may not."""
-    if screen.model not in columns.EXPORTS or not request.user.has_perm(rights.EXPORT):
+    if screen.model not in columns.EXPORTS or not rights.may(request, rights.EXPORT):
         return ""
     asked = request.GET.urlencode()
     return f"{address(screen)}?{asked}" if asked else address(screen)

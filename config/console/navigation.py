@@ -116,6 +116,7 @@ NAVIGATION: Final[list[dict[str, Any]]] = [
             _item(_("Groups"), "group", "auth.group"),
             # What roles may do is no secret among those who have some.
             {"title": _("Roles"), "icon": "badge", "link": reverse_lazy("admin:auth_group_roles")},
+            _item(_("Audit"), "history_edu", "audit.auditentry"),
         ],
     },
 ]

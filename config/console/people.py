@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from config.access import second_factor
-from config.console import cells, role_pages
+from config.console import audit_trail, cells, role_pages
 from config.console.audited import Audited
 from config.console.deeds import Deed
 from orders.models import Membership
@@ -76,6 +76,7 @@ class UserScreen(Audited, _Users, _Screen):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    change_form_after_template = "console/sections.html"
     readonly_fields = ("shown_second_factor",)
     fieldsets = (
         *(UserAdmin.fieldsets or ()),
@@ -122,10 +123,12 @@ class UserScreen(Audited, _Users, _Screen):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """With the way to his roles."""
+        """With the way to his roles, and what the audit says of him."""
         user = kwargs.get("obj") or context.get("original")
         if user is not None and not user.is_superuser and self.has_change_permission(request, user):
             context["deeds"] = [Deed(_("Give or take roles"), role_pages.address(user))]
+        if user is not None:
+            context["sections"] = audit_trail.section(request, user)
         return super().render_change_form(request, context, *args, **kwargs)
 
     @admin.display(description=_("roles and groups"))

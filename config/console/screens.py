@@ -16,7 +16,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from psycopg.errors import QueryCanceled
 
-from config.console import evidence_pages, exporting, members, rights
+from config.console import audit_trail, evidence_pages, exporting, members, rights
 from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.navigation import title_of
@@ -180,7 +180,9 @@ class ReadOnlyScreen(_Screen):
                 "ahead": self.ahead(row),
                 "deeds": [*self.deeds(request, row), *evidence_pages.links(request, row)],
                 "hint": self.hint(request, row),
-                "sections": self.members_sections(row) if is_member else self.sections(row),
+                "sections": self.members_sections(row)
+                if is_member
+                else [*self.sections(row), *audit_trail.section(request, row)],
             }
         return super().render_change_form(request, context, *args, **kwargs)
 

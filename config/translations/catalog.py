@@ -30,7 +30,8 @@ THEME: Final = "unfold"
 _MODELS: Final = "models"
 #: What of it no page of ours has.
 _UNUSED: Final = frozenset(
-    {"forms", "guardian", "import_export", "inlines", "simple_history", "unfold_crispy"}
+    {"forms", "guardian", "hijack", "import_export", "inlines", "reversion", "simple_history"}
+    | {"mixins", "object_history.html", "reversion_compare", "unfold_crispy"}
 )
 # A date of its own in the files would make every two branches differ.
 _NO_DATE: Final = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, ProgrammingError, connection, transaction
 
 from audit import chain, verify
 from audit.actors import Actor, command_line
 from audit.chain import UnfitEntry
-from audit.models import ActorKind, AuditEntry
+from audit.models import ActorKind, AuditEntry, Verification
 from tests.concurrency.racing import race
 
 pytestmark = pytest.mark.django_db
@@ -106,6 +108,33 @@ def test_the_database_refuses_to_change_an_entry(sql: str, role: str) -> None:
         cursor.execute(sql)
 
     assert verify.walk().entries == 1
+
+
+def test_the_role_of_the_documentation_appends_and_does_no_more() -> None:
+    document = (Path(settings.BASE_DIR) / "docs" / "conflicts.md").read_text()
+    _, _, after = document.partition("```sql\n")
+    with connection.cursor() as cursor:
+        cursor.execute(after.partition("```")[0])
+        # Without the triggers: the role alone must be enough.
+        cursor.execute("ALTER TABLE audit_auditentry DISABLE TRIGGER ALL")
+        cursor.execute("SET LOCAL ROLE paidonce_service")
+
+    record()
+    call_command("verify_audit", stdout=StringIO())
+
+    for change in ("UPDATE audit_auditentry SET why = 'x'", "DELETE FROM audit_auditentry"):
+        with (
+            pytest.raises(ProgrammingError, match="permission denied"),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(change)
+
+
+def test_what_a_walk_found_is_kept_for_who_looks() -> None:
+    record()
+    call_command("verify_audit", stdout=StringIO())
+    assert (Verification.objects.get().seq, Verification.objects.get().broken) == (1, "")
 
 
 def forged(seq: int, follows: int) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 from django.db.models import Model
 from django.urls import reverse
 
+from audit import chain
+from audit.actors import Actor
+from audit.models import ActorKind, AuditEntry
 from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Destination, Dispatch, Endpoint, Event
@@ -26,7 +29,7 @@ MONEY_TABLES = (
     *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
     *(Refund, Event, ApiKey, AccountKey, Destination, Dispatch, Endpoint),
 )
-TABLES = (*MONEY_TABLES, Merchant, Record, Recipient)
+TABLES = (*MONEY_TABLES, Merchant, Record, Recipient, AuditEntry)
 
 
 @dataclass(frozen=True)
@@ -77,12 +80,20 @@ def furnish(**texts: Any) -> Rows:
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
     record = factories.RecordFactory.create(**of("record"))
     recipient = factories.RecipientFactory.create(**of("recipient"))
+    entry = entered(object_type="order", object_id=order.pk, **of("entry"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
-        *(refund, event, key, merchant, record, account.keys.get(), recipient),
+        *(refund, event, key, merchant, record, account.keys.get(), recipient, entry),
         *(dispatch, dispatch.destination, dispatch.destination.endpoint),
     )
     return Rows({type(row): row for row in found})
+
+
+def entered(**given: Any) -> AuditEntry:
+    """An entry of the audit."""
+    anna = Actor(kind=ActorKind.PERSON, name=given.pop("actor", "anna"), id=1, origin="203.0.113.9")
+    what: dict[str, Any] = {"action": "order.looked_at", "object_type": "order", "object_id": 1}
+    return AuditEntry.objects.get(pk=chain.record(by=anna, **(what | given)))
 
 
 def list_of(table: type[Model]) -> str:

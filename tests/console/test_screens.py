@@ -10,6 +10,7 @@ from django.db.models import Model, QuerySet
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from audit.models import AuditEntry
 from config.console.screens import ROWS_COUNTED_MAX
 from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
@@ -26,7 +27,7 @@ from payments.models import (
     Refund,
 )
 from tests import factories
-from tests.console.rooms import TABLES, Rows, list_of, page_of, pages
+from tests.console.rooms import TABLES, Rows, entered, list_of, page_of, pages
 from tests.factories import CREATED_AT
 
 _THEN = "{0}_from_0=2026-03-01&{0}_from_1=11:00:00&{0}_to_0=2026-03-01&{0}_to_1=11:00:00"
@@ -182,6 +183,7 @@ _ANOTHER: dict[type[Model], Callable[[], Any]] = {
     Merchant: factories.MerchantFactory.create,
     Record: factories.RecordFactory.create,
     Recipient: factories.RecipientFactory.create,
+    AuditEntry: entered,
 }
 
 

@@ -11,7 +11,7 @@ from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from django.contrib.auth.models import Group, User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -284,6 +284,20 @@ def test_an_administrator_resets_a_colleagues_and_it_is_entered(anna: User) -> N
     assert done == [302, 302]
     assert second_factor.of(clerk) is None
     assert actions().count("user.second_factor_reset") == 1
+
+
+def test_the_command_line_resets_that_of_the_last_superuser(anna: User) -> None:
+    with_factor(anna)
+    out = StringIO()
+
+    call_command("reset_second_factor", "anna", why="telephone lost", stdout=out)
+
+    assert second_factor.of(anna) is None
+    entry = AuditEntry.objects.latest("seq")
+    assert (entry.action, entry.why) == ("user.second_factor_reset", "telephone lost")
+    for name in ("anna", "nobody"):
+        with pytest.raises(CommandError, match=f"{name} has no second factor"):
+            call_command("reset_second_factor", name, why="again")
 
 
 def test_others_reset_nothing(anna: User) -> None:

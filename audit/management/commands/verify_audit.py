@@ -1,4 +1,4 @@
-"""Verify the audit's chain, and print its end to keep elsewhere.
+"""Verify the audit's chain, and print its end to keep elsewhere. The console shows what was found.
 
 manage.py verify_audit                      walk it; exit code 1 and the place if it breaks
 manage.py verify_audit --anchor             only print the end: keep it out of this database
@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit import verify
+from audit.models import Verification
 
 # Inside the class, __doc__ would be the class's own.
 HELP: Final = __doc__ or ""
@@ -39,6 +40,7 @@ class Command(BaseCommand):
             self.stdout.write(str(verify.last()))
             return
         walked = verify.walk(kept=options["kept"])
+        Verification.objects.create(seq=walked.last.seq, broken=walked.broken)
         if walked.broken:
             raise CommandError(f"The audit is broken at {walked.broken}. Before it all is right.")
         self.stdout.write(f"{walked.entries} entries, an unbroken chain. Its end: {walked.last}")
