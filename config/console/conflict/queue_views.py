@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.console import deeds, rights
+from config.console import deeds, rights, who
 from config.console.conflict import queue_filters
 from config.console.deeds import Asked
 from config.models import SavedView
@@ -104,7 +104,7 @@ def save(request: HttpRequest) -> HttpResponse:
             messages.warning(request, _("You have as many views as you can have: forget one."))
         else:
             SavedView.objects.update_or_create(
-                user_id=request.user.pk, name=name, defaults={"query": query}
+                user=who.user(request), name=name, defaults={"query": query}
             )
         return HttpResponseRedirect(f"{_list()}?{query}")
     asked = Asked(
