@@ -5,7 +5,6 @@ from html import unescape
 from typing import Any
 
 from django.contrib.messages import get_messages
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -18,7 +17,7 @@ def address(conflict: Conflict, how: Resolution) -> str:
     return reverse("admin:payments_conflict_resolve", args=[conflict.pk, how.lower()])
 
 
-def form_of(page: HttpResponse) -> dict[str, str]:
+def form_of(page: Any) -> dict[str, str]:
     """What the page's form carries beside what a person fills in."""
     return {name: unescape(value) for name, value in _HIDDEN.findall(page.content.decode())}
 
@@ -32,6 +31,6 @@ def filled(client: Client, conflict: Conflict, how: Resolution, **more: Any) -> 
     return {"why": "because", "amount": amount, **named, **form_of(page), **more}
 
 
-def said(answer: HttpResponse) -> str:
+def said(answer: Any) -> str:
     """What the page will tell."""
     return " ".join(str(message) for message in get_messages(answer.wsgi_request))

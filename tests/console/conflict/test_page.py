@@ -14,7 +14,7 @@ from audit import chain
 from audit.models import AuditEntry
 from payments.conflicts import four_eyes
 from payments.conflicts.follow_up import follow_up
-from payments.models import Conflict, Delivery, ProviderAccount, Resolution
+from payments.models import Conflict, ConflictPolicy, Delivery, ProviderAccount, Resolution
 from payments.policies.apply import apply_policies
 from payments.refunds import carry_out
 from tests.console.conflict.conftest import someone
@@ -116,9 +116,7 @@ def test_the_story_is_one_list_by_time_with_its_sources(
 
 
 def test_what_a_policy_decided_is_marked(account: ProviderAccount, alice: Client) -> None:
-    deciding.ConflictPolicy.objects.update(
-        rules={"late": {"do": "accept", "limits": {"USD": 5000}}}
-    )
+    ConflictPolicy.objects.update(rules={"late": {"do": "accept", "limits": {"USD": 5000}}})
     conflict = deciding.late(account)
     apply_policies(client_for=deciding.can_send, now=LATER)
 
@@ -171,10 +169,10 @@ def test_the_callback_is_shown_masked_to_who_may_see_deliveries(
     account: ProviderAccount, alice: Client
 ) -> None:
     conflict = deciding.late(account)
-    Delivery.objects.filter(pk=conflict.delivery_id).update(
+    Delivery.objects.update(
         body=b'{"order": "1001", "receipt_email": "ann@example.com"}', key_id="whsec-1"
     )
-    delivery = Delivery.objects.get(pk=conflict.delivery_id)
+    delivery = Delivery.objects.get()
 
     shown = alice.get(page_of(conflict)).content.decode()
 
