@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 from unfold.contrib.filters.admin import RadioFilter
 
+from config.console.screens import ROWS_COUNTED_MAX
 from payments.conflicts.lifecycle import UNDECIDED
 from payments.models import Conflict
 
@@ -17,8 +18,9 @@ _DECIDED: Final = "decided"
 
 
 def count(_request: HttpRequest | None = None) -> str:
-    """How many conflicts wait for a person, for the sidebar; one look at a partial index."""
-    return str(Conflict.objects.filter(status__in=UNDECIDED).count())
+    """How many conflicts wait for a person, for the sidebar, as far as lists count."""
+    number = Conflict.objects.filter(status__in=UNDECIDED)[:ROWS_COUNTED_MAX].count()
+    return f"{number}+" if number == ROWS_COUNTED_MAX else str(number)
 
 
 class DecidedFilter(RadioFilter):  # type: ignore[misc]

@@ -31,10 +31,15 @@ def address(request: HttpRequest) -> str:
     return seen or str(request.META.get("REMOTE_ADDR") or "unknown address")
 
 
-def person(request: HttpRequest) -> Person:
+def user(request: HttpRequest) -> User:
     """The user who asks; screens let nobody else in."""
     assert isinstance(request.user, User)  # noqa: S101 - the console is for those logged in
-    return people.person(request.user, origin=origin(request))
+    return request.user
+
+
+def person(request: HttpRequest) -> Person:
+    """The user who asks, as the domain knows him."""
+    return people.person(user(request), origin=origin(request))
 
 
 def actor(user: AbstractBaseUser | AnonymousUser | None, request: HttpRequest | None) -> Actor:

@@ -5,9 +5,10 @@ from typing import Final
 
 from audit import chain
 from audit.actors import Actor
+from payments.clients.choice import Choice
 from payments.conflicts import lifecycle, people
 from payments.conflicts import seen as seeing
-from payments.conflicts.fitting import NEEDS_EYES, why_not
+from payments.conflicts.fitting import ASKS_FOR_REFUND, NEEDS_EYES, why_not
 from payments.conflicts.options import Option, option
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import (
@@ -58,6 +59,11 @@ def alone_up_to(held: Held, choice: Option) -> int | None:
         return None
     limit = rules_of(held.conflict.merchant_id).alone_up_to(choice.currency)
     return limit if choice.amount_minor > limit else None
+
+
+def cannot_send(how: Resolution, way: Choice) -> str:
+    """Why the account's refunds cannot be sent, if the resolution asks for one; else empty."""
+    return way.why if how in ASKS_FOR_REFUND else ""
 
 
 def must_be_undecided(held: Held) -> None:

@@ -52,6 +52,8 @@ NEEDS_EYES: Final = frozenset(
         Resolution.NOT_OURS,
     }
 )
+#: What goes through the refunds machine, and so needs an account that can send refunds.
+ASKS_FOR_REFUND: Final = frozenset({Resolution.REFUND, Resolution.ACCEPT_OWED})
 #: What leaves a question or money behind says why.
 NEEDS_REASON: Final = frozenset({Resolution.DISMISS, Resolution.NOT_OURS})
 #: Reasons that leave no money and nobody's question behind when they are dismissed by the dozen,

@@ -92,6 +92,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="conflict",
+            index=models.Index(fields=["due_at", "id"], name="conflict_by_due"),
+        ),
+        migrations.AddIndex(
+            model_name="conflict",
             index=models.Index(
                 models.F("assignee"),
                 models.F("due_at"),

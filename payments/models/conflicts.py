@@ -209,6 +209,7 @@ class Conflict(models.Model):
                 condition=Q(status__in=[ConflictStatus.OPEN, ConflictStatus.PROPOSED]),
                 name="conflict_to_decide",
             ),
+            models.Index(fields=["due_at", "id"], name="conflict_by_due"),
             models.Index(
                 fields=["merchant", "opened_at"],
                 name="conflict_of_merchant",

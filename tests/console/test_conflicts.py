@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 
 from config.console import two_sides
+from config.console.conflict import question as about
 from orders.models import OrderStatus
 from orders.money import Money
+from payments.conflicts import seen
 from payments.models import Conflict, ConflictReason, ConflictStatus
 from payments.sweep import sweep
 from tests import factories
@@ -114,7 +117,8 @@ def test_a_conflict_is_a_question_with_what_differs(
 
     shown = superuser.get(page_of(conflict)).content.decode()
 
-    assert f'<p class="c-question">{question}</p>' in shown
+    assert two_sides.question(conflict) == question
+    assert escape(about.of(seen.look(conflict.pk)).says) in shown
     assert [line.name for line in two_sides.lines(conflict) if line.differs] == differing
     assert shown.count('class="c-differs"') == len(differing)
 
@@ -136,7 +140,8 @@ def test_a_transaction_told_otherwise_shows_both_stories(superuser: Client) -> N
 
 
 def test_every_reason_has_its_question() -> None:
-    assert set(two_sides.QUESTIONS) == set(ConflictReason.values)
+    for texts in (two_sides.QUESTIONS, about.FACTS, about.ASKS):
+        assert set(texts) == set(ConflictReason.values)
 
 
 @pytest.mark.parametrize("reason", ConflictReason.values)

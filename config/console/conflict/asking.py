@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 
 from audit.models import AuditEntry
 from config.console import cells, deeds, rights, who
+from payments.clients.choice import Choice
 from payments.conflicts import ask as asking
 from payments.conflicts.ask import ASK
 from payments.conflicts.fitting import why_not
 from payments.conflicts.refusals import Refused
 from payments.conflicts.seen import Held, NoSuchConflict
 from payments.models import Conflict, Resolution
-from payments.refunds.access import client_for
 
 #: How many of its answers the page shows, newest first.
 ANSWERS_MAX: Final = 5
@@ -34,7 +34,7 @@ class Spoken(NamedTuple):
     why_not: str
 
 
-def spoken(request: HttpRequest, held: Held) -> Spoken:
+def spoken(request: HttpRequest, held: Held, reach: Choice | None) -> Spoken:
     """As the page of the conflict shows it; who may not ask still reads what was answered."""
     kept = AuditEntry.objects.filter(
         object_type="conflict", object_id=str(held.conflict.pk), action=ANSWERED
@@ -51,7 +51,7 @@ def spoken(request: HttpRequest, held: Held) -> Spoken:
         for entry in kept
     ]
     answers = cells.table((_("At"), _("It said"), _("Asked by")), rows) if rows else ""
-    hindrance = _hindrance(held)
+    hindrance = _hindrance(held, reach)
     link = reverse("admin:payments_conflict_ask", args=[held.conflict.pk])
     may = not hindrance and request.user.has_perm(ASK)
     return Spoken(answers, link if may else "", hindrance)
@@ -78,15 +78,12 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
     return HttpResponseRedirect(cells.page_of(conflict))
 
 
-def _hindrance(held: Held) -> str:
+def _hindrance(held: Held, reach: Choice | None) -> str:
     """Why it cannot be asked now; the question itself is checked again when it is put."""
     hindrance = why_not(Resolution.ASK_PROVIDER, held.facts)
-    if hindrance or held.money is None:
+    if hindrance or held.money is None or reach is None or reach.client is not None:
         return hindrance
-    choice = client_for(held.money.account, now=timezone.now())
-    if choice.client is None:
-        return f"{held.money.account.endpoint}: {choice.why}."
-    return ""
+    return f"{held.money.account.endpoint}: {reach.why}."
 
 
 def _why(entry: AuditEntry) -> str:

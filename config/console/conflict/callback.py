@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.console import cells, colours
+from config.console import cells, colours, text
 from config.console.conflict import masking
 from payments.models import Conflict, Delivery
 
@@ -26,7 +26,8 @@ def of(request: HttpRequest, conflict: Conflict) -> Told | None:
     if conflict.delivery_id is None or not request.user.has_perm(VIEW):
         return None
     row = Delivery.objects.select_related("account").get(pk=conflict.delivery_id)
-    verdict = cells.two_lines(cells.label(row.outcome, colours.OUTCOME), cells.words(row.detail))
+    why = text.visible(row.detail or row.reason)
+    verdict = cells.two_lines(cells.label(row.outcome, colours.OUTCOME), why)
     lines = [
         (_("Received"), cells.moment(row.received_at)),
         (_("Verdict"), verdict),

@@ -9,10 +9,10 @@ from config.console import text
 
 #: Names of fields that hold a person's data, or that prove or open something.
 _PERSONAL: Final = re.compile(
-    r"e.?mail|phone|mobile|name|address|street|city|postal|zip|birth|passport|identity|openid"
-    r"|buyer|payer|payee|customer|shopper|holder|card|iban|bic|pan|cvc|cvv|account_?number|bank"
-    r"|(^|[^a-z])ip([^a-z]|$)|latitude|longitude"
-    r"|sign|secret|token|password|ciphertext|nonce|auth",
+    r"e.?mail|phone|mobile|name|address|street|city|postal|(^|_)zip|birth|passport|identity|openid"
+    r"|buyer|payer|payee|customer|shopper|holder|card|iban|(^|_)(pan|bic|ip)(_|$)|cvc|cvv|bank"
+    r"|account_?number|latitude|longitude|sign|secret|token|password|ciphertext|nonce"
+    r"|auth(?!orized)",
     re.IGNORECASE,
 )
 #: What looks like an address or a card wherever it stands.
@@ -69,11 +69,13 @@ def _inner(name: str, value: str) -> str:
 
 
 def _hide(name: str, value: Any, depth: int) -> Any:
+    """The value without what is personal; what is below a personal name is personal too."""
     if depth > _DEPTH_MAX:
         return HIDDEN
     match value:
         case dict():
-            return {key: _hide(str(key), part, depth + 1) for key, part in value.items()}
+            below = f"{name}." if _PERSONAL.search(name) else ""
+            return {key: _hide(f"{below}{key}", part, depth + 1) for key, part in value.items()}
         case list():
             return [_hide(name, part, depth + 1) for part in value]
         case str():

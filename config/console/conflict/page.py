@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from config.console import cells, colours, text, two_sides
@@ -20,23 +21,27 @@ from config.console.two_sides import Line
 from payments.conflicts import checking
 from payments.conflicts import seen as seeing
 from payments.conflicts.lifecycle import UNDECIDED
-from payments.models import Conflict
+from payments.models import Conflict, ConflictStatus
+from payments.refunds.access import client_for
 
 
 def context(request: HttpRequest, row: Conflict) -> dict[str, Any]:
     """What its template shows to this user."""
     held = seeing.look(row.pk)
     asked = question.of(held)
+    money = held.money
+    is_open = row.status == ConflictStatus.OPEN
+    reach = client_for(money.account, now=timezone.now()) if money is not None else None
     return {
         "question": text.visible(asked.says),
         "asks": asked.asks if row.status in UNDECIDED else "",
         "facts": _facts(row),
         "lines": [_visible(line) for line in two_sides.lines(row)],
-        "ways": resolutions.ways(request, held) if row.status == "OPEN" else [],
+        "ways": resolutions.ways(request, held, reach) if is_open else [],
         "standing": proposal.standing(request, row),
         "decided": _decided(row),
         "assign": _assign(request, row),
-        "spoken": asking.spoken(request, held),
+        "spoken": asking.spoken(request, held, reach),
         "told": callback.of(request, row),
         "timeline": timeline.of(held),
         "earlier": earlier.of(held),

@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.console import deeds, rights
+from config.console import deeds, rights, who
 from config.console.conflict import queue_filters
 from config.console.deeds import Asked
+from config.console.screens import ROWS_COUNTED_MAX
 from config.models import SavedView
 from payments.conflicts.lifecycle import UNDECIDED
 from payments.models import Conflict, ConflictStatus
@@ -31,7 +32,7 @@ class View(NamedTuple):
     name: str
     link: str
     is_current: bool
-    number: int | None = None
+    number: str = ""
     forget: str = ""
 
 
@@ -52,15 +53,19 @@ _SHARED: Final = (
 
 
 def bar(request: HttpRequest) -> list[View]:
-    """The shared views with how many are in each, counted in one question; then one's own."""
+    """The shared views with how many are in each, counted in one question; then one's own.
+
+    Of more than lists count only the most urgent are looked through, and the numbers say so.
+    """
     numbers = _numbers(request)
+    beyond = "+" if numbers["all"] >= ROWS_COUNTED_MAX else ""
     here = _normal(request.GET)
     views = [
         View(
             str(shared.name),
             f"{_list()}?{shared.query}",
             (here or "decision=undecided") == _normal(QueryDict(shared.query)),
-            numbers[shared.key],
+            f"{numbers[shared.key]}{beyond}",
         )
         for shared in _SHARED
     ]
@@ -104,7 +109,7 @@ def save(request: HttpRequest) -> HttpResponse:
             messages.warning(request, _("You have as many views as you can have: forget one."))
         else:
             SavedView.objects.update_or_create(
-                user_id=request.user.pk, name=name, defaults={"query": query}
+                user=who.user(request), name=name, defaults={"query": query}
             )
         return HttpResponseRedirect(f"{_list()}?{query}")
     asked = Asked(
@@ -137,7 +142,8 @@ def forget(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _numbers(request: HttpRequest) -> dict[str, int]:
     large = queue_filters.between(Decimal(LARGE_FROM), None)
-    return Conflict.objects.filter(status__in=UNDECIDED).aggregate(
+    urgent = Conflict.objects.filter(status__in=UNDECIDED).order_by("due_at")[:ROWS_COUNTED_MAX]
+    return urgent.aggregate(
         all=Count("pk"),
         mine=Count("pk", filter=Q(assignee=request.user.pk)),
         free=Count("pk", filter=Q(assignee=None)),

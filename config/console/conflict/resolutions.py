@@ -5,8 +5,10 @@ from typing import Any, Final, NamedTuple
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from payments.clients.choice import Choice
 from payments.conflicts import checking
 from payments.conflicts.options import Option, options
 from payments.conflicts.seen import Held
@@ -42,14 +44,18 @@ class Way(NamedTuple):
     link: str
     takes_two: bool
     grave: bool
+    hindrance: str = ""
 
 
-def ways(request: HttpRequest, held: Held) -> list[Way]:
-    """What this user may do about the conflict now; asking has a place of its own."""
+def ways(request: HttpRequest, held: Held, reach: Choice | None) -> list[Way]:
+    """What this user may do about the conflict now; asking has a place of its own.
+
+    `reach`: the way to the API of the money's provider, which refunds need.
+    """
     if not request.user.has_perm(checking.RESOLVE):
         return []
     found = [one for one in options(held.facts) if one.resolution is not Resolution.ASK_PROVIDER]
-    return [_way(held, one) for one in found]
+    return [_way(held, one, reach) for one in found]
 
 
 def name_of(how: Resolution, *, takes_two: bool) -> str:
@@ -62,7 +68,7 @@ def link_to(conflict_id: int, how: Resolution) -> str:
     return reverse("admin:payments_conflict_resolve", args=[conflict_id, how.lower()])
 
 
-def _way(held: Held, choice: Option) -> Way:
+def _way(held: Held, choice: Option, reach: Choice | None) -> Way:
     how = choice.resolution
     takes_two = checking.alone_up_to(held, choice) is not None
     return Way(
@@ -71,4 +77,13 @@ def _way(held: Held, choice: Option) -> Way:
         link=link_to(held.conflict.pk, how),
         takes_two=takes_two,
         grave=how in GRAVE,
+        hindrance=_hindrance(held, how, reach),
     )
+
+
+def _hindrance(held: Held, how: Resolution, reach: Choice | None) -> str:
+    why = checking.cannot_send(how, reach) if reach is not None else ""
+    if not why or held.money is None:
+        return ""
+    words = {"account": held.money.account.endpoint, "why": why}
+    return gettext("Refunds through %(account)s cannot be sent: %(why)s.") % words

@@ -1,0 +1,67 @@
+"""What of a callback is shown: all that decides, nothing of the payer."""
+
+import json
+
+import pytest
+
+from config.console.conflict.masking import masked
+
+SHOWN = {"id": "pi_1", "amount": 1099, "currency": "usd", "metadata": {"order": "1001"}}
+HIDDEN = {
+    "receipt_email": "ann@example.com",
+    "billing_details": {"name": "Ann", "phone": "+15550100", "address": {"line1": "1 High St"}},
+    "card": {"last4": "4242", "exp_month": 12},
+    "note": "write to ann@example.com, card 4242424242424242",
+    "payer_ids": [{"openid": "oUpF8uMuAJO_M2pxb1Q9zNjWeS6o"}],
+}
+LEAKS = ("ann@", "Ann", "15550100", "4242", "High", "oUpF8")
+
+
+def test_json_keeps_its_shape_and_what_decides() -> None:
+    shown = masked(json.dumps({**SHOWN, **HIDDEN}).encode())
+
+    assert json.loads(shown).items() >= SHOWN.items()
+    assert json.loads(shown)["note"] == "write to ***, card ***"
+    assert not [leak for leak in LEAKS if leak in shown]
+
+
+def test_a_form_is_a_line_a_field_and_json_within_is_looked_through() -> None:
+    body = b"out_trade_no=1001&total_amount=10.99&buyer_logon_id=ann%40example.com&sign=Zm9v"
+    inner = b'data={"order": "1001", "payer_email": "ann@example.com"}'
+
+    assert masked(body).splitlines() == [
+        "out_trade_no=1001",
+        "total_amount=10.99",
+        "buyer_logon_id=***",
+        "sign=***",
+    ]
+    assert '"order": "1001"' in masked(inner)
+    assert "ann@" not in masked(inner)
+
+
+def test_xml_keeps_its_elements() -> None:
+    body = (
+        b"<xml><out_trade_no>1001</out_trade_no><openid><![CDATA[oUpF8uMuAJO]]></openid>"
+        b"<total_fee>1099</total_fee></xml>"
+    )
+
+    assert masked(body) == (
+        "<xml><out_trade_no>1001</out_trade_no><openid>***</openid><total_fee>1099</total_fee></xml>"
+    )
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff\xfe", b"no form and no JSON", b'"ann"', b"{" * 5000, b"a" * 20_000]
+)
+def test_what_cannot_be_looked_through_is_not_shown(body: bytes) -> None:
+    assert masked(body) == ""
+
+
+def test_what_would_hide_or_reorder_text_is_spelled_out() -> None:
+    assert "[U+202E]" in masked('{"order": "1001\u202e"}'.encode())
+
+
+def test_what_is_nested_without_end_is_cut() -> None:
+    deep = b'{"a":' * 60 + b'"ann@example.com"' + b"}" * 60
+
+    assert "ann" not in masked(deep)
