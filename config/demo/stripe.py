@@ -31,7 +31,7 @@ class PretendStripe:
 
     def session_paid(self, order_no: str, amount_minor: int) -> bytes:
         """The end of a subscription's checkout, which does not name its payment."""
-        session = {
+        session: dict[str, Any] = {
             "id": f"cs_test_{uuid.uuid4().hex[:16]}",
             "object": "checkout.session",
             "mode": "subscription",
