@@ -108,6 +108,10 @@ campaign: $(VENV)/.dev ## Kill whatever works, many times more often than make t
 	@KILLS=$(or $(KILLS),20000) ROUNDS=$(or $(ROUNDS),1000) exec $(PYTHON) -m pytest --timeout 3600 \
 	  tests/concurrency/test_kill_campaign.py tests/concurrency/test_relay_kills.py $(ARGS)
 
+.PHONY: screenshots
+screenshots: $(VENV)/.dev ## Take the pictures of docs/console anew: each main page, in both languages and looks
+	@exec $(PYTHON) -m pytest --timeout 600 tests/browser/pictures.py $(ARGS)
+
 .PHONY: mutants
 mutants: $(VENV)/.dev ## Put small faults into the code and see that the tests notice: make mutants ARGS='refunds: webhooks'
 	@exec $(PYTHON) -m tests.mutants $(ARGS)

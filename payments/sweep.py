@@ -56,7 +56,7 @@ def sweep(*, now: datetime, grace: timedelta, limit: int = SWEEP_MAX) -> Swept:
     Each payment is one transaction, so that one waits for no other; at most `limit` of both.
     """
     matched = [_alone(_match, row_id, now) for row_id in _ids(_MATCHABLE_SQL, limit)]
-    overdue = [_alone(_ask, row_id, now) for row_id in _ids(_OVERDUE_SQL, now - grace, limit)]
+    overdue = [_alone(ask, row_id, now) for row_id in _ids(_OVERDUE_SQL, now - grace, limit)]
     return Swept(applied=sum(matched), conflicts=sum(overdue))
 
 
@@ -79,7 +79,8 @@ def _match(row_id: int, *, now: datetime) -> bool:
 
 
 @transaction.atomic(durable=True)
-def _ask(row_id: int, *, now: datetime) -> bool:
+def ask(row_id: int, *, now: datetime) -> bool:
+    """Open the question about a payment that waits, whatever time it has left; once."""
     for waiting in locked(_BY_ID_SQL, row_id):
         payee = waiting.payee
         twin = told_twice.twin(waiting.payment, payee.merchant_id, payee.endpoint)

@@ -70,9 +70,9 @@ def send_due(post: Post, *, clock: Callable[[], datetime]) -> Counter[str]:
 
 @transaction.atomic(durable=True)
 def _claim(*, now: datetime) -> NotificationMessage | None:
-    due = NotificationMessage.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-        sent_at=None, next_attempt_at__lte=now, recipient__active=True
-    )
+    due = NotificationMessage.objects.select_for_update(
+        no_key=True, skip_locked=True, of=("self",)
+    ).filter(sent_at=None, next_attempt_at__lte=now, recipient__active=True)
     message = due.select_related("recipient").order_by("next_attempt_at").first()
     if message is not None:
         message.next_attempt_at = now + LEASE

@@ -42,7 +42,7 @@ _OVERDUE_SQL: Final = """
 def sweep(*, now: datetime, grace: timedelta, limit: int = SWEEP_MAX) -> tuple[int, int]:
     """How many payments were matched to what waits for them, and how many became questions."""
     matched = [_match(payment_id, now=now) for payment_id in _ids(_MATCHABLE_SQL, limit)]
-    asked = [_ask(row_id, now=now) for row_id in _ids(_OVERDUE_SQL, now - grace, limit)]
+    asked = [ask(row_id, now=now) for row_id in _ids(_OVERDUE_SQL, now - grace, limit)]
     return len(matched), sum(asked)
 
 
@@ -52,7 +52,8 @@ def _match(payment_id: int, *, now: datetime) -> None:
 
 
 @transaction.atomic(durable=True)
-def _ask(row_id: int, *, now: datetime) -> bool:
+def ask(row_id: int, *, now: datetime) -> bool:
+    """Open the question about what waits for its payment, whatever time it has left; once."""
     found = ProviderTransaction.objects.select_related("merchant", "account")
     row = (
         found.select_for_update(no_key=True, of=("self",))

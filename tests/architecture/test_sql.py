@@ -18,6 +18,8 @@ DELETES = {
     "outbox/inbox_retention.py: DELETE FROM",
     # What waits for endpoints that their merchants removed, their secrets, and old test messages.
     "outbox/webhooks/housekeeping.py: DELETE FROM",
+    # What nobody was told yet, and nobody has to be.
+    "payments/notifications/collect.py: .delete()",
     # A projection, in the transaction that counts it anew.
     "orders/totals/rebuild.py: .delete()",
     # The simulator's own books, an SQLite file of the provider that it plays: nothing of ours.

@@ -14,7 +14,10 @@ _AXE: Final = importlib.resources.files("axe_playwright_python").joinpath("axe.m
 #: WCAG 2.2 at level AA, as axe names its parts.
 _WCAG: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 _RUN_AXE: Final = """
-    (only) => axe.run(document, {runOnly: only, resultTypes: ["violations"]}).then((found) =>
+    ([only, without]) => axe.run(
+        {include: document, exclude: without},
+        {runOnly: only, resultTypes: ["violations"]},
+    ).then((found) =>
         found.violations.flatMap((rule) => rule.nodes.map((node) =>
             `${rule.id}: ${node.target.join(" ")}: ${node.html.slice(0, 160)}`)))
 """
@@ -42,6 +45,7 @@ _OUT_OF_REACH: Final = """
         })
         .map((it) => it.outerHTML.slice(0, 160))
 """
+_LOOK: Final = "(dark) => document.documentElement.classList.toggle('dark', dark)"
 #: The looks that the console has.
 MODES: Final = ("light", "dark")
 
@@ -81,14 +85,22 @@ class Console:
             [{"name": cookie.key, "value": cookie.value, "url": self.url, "httpOnly": True}]
         )
 
+    def speak(self, language: str) -> None:
+        """The language in which pages are shown from now on: a code of `settings.LANGUAGES`."""
+        self._context.add_cookies(
+            [{"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": self.url}]
+        )
+
     def log_out(self) -> None:
         """From now on nobody in particular looks at the pages."""
         self._context.clear_cookies()
 
     def show(self, *, size: Size = DESK, mode: str = "light") -> None:
-        """The window and the look in which pages are shown from now on."""
+        """The window and the look in which pages are shown from now on, and this one too."""
         self.page.set_viewport_size({"width": size.width, "height": size.height})
         self.page.emulate_media(color_scheme="dark" if mode == "dark" else "light")
+        # A page that is open has chosen its look when it was loaded.
+        self.page.evaluate(_LOOK, mode == "dark")
 
     def open(self, path: str) -> Page:
         """The page at this path, when its scripts, its fonts and its pictures are there."""
@@ -111,10 +123,16 @@ class Console:
         return taken
 
     def inaccessible(self, *rules: str) -> list[str]:
-        """What axe finds on this page against WCAG 2.2 AA, or against these of its rules."""
-        self.page.evaluate(_AXE)
+        """What axe finds on this page against WCAG 2.2 AA, or against these of its rules.
+
+        The sidebar, which is the same on all pages, is looked at on the first one only.
+        """
+        if not self.page.evaluate("() => 'axe' in window"):
+            self.page.evaluate(_AXE)
         only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": _WCAG}
-        return list(self.page.evaluate(_RUN_AXE, only))
+        is_first = urlsplit(self.page.url).path == "/admin/"
+        without = [] if is_first else ["#nav-sidebar-inner"]
+        return list(self.page.evaluate(_RUN_AXE, [only, without]))
 
     def too_wide(self) -> list[str]:
         """What makes this page scroll sideways."""

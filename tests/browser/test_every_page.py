@@ -1,6 +1,6 @@
 """What holds for every page of the console, whatever is on it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import pytest
 
@@ -13,51 +13,44 @@ def rows(console: Console) -> Rows:
     return furnish()
 
 
-def faults(console: Console, paths: Iterable[str], *looks: Callable[[], list[str]]) -> str:
-    """What the looks find, or the browser complains of, each with the first page that has it."""
+def faults(console: Console, paths: Iterable[str]) -> dict[str, str]:
+    """What is wrong with the pages, each with the first that has it."""
     found: dict[str, str] = {}
     for path in paths:
-        console.open(path)
-        for fault in [fault for look in looks for fault in look()] + console.taken_complaints():
+        for fault in faults_of(console, path):
             found.setdefault(fault, path)
-    return "\n".join(f"{path}: {fault}" for fault, path in found.items())
+    return found
 
 
-def test_pages_at_a_desk_are_accessible_and_can_be_worked_by_keyboard(
+def faults_of(console: Console, path: str) -> list[str]:
+    """What is wrong with one page, loaded once and looked at in every way."""
+    console.show(size=DESK)
+    console.open(path)
+    found = [*console.inaccessible(), *console.too_wide(), *console.out_of_reach()]
+    console.show(size=DESK, mode="dark")
+    found += console.inaccessible("color-contrast")
+    console.show(size=PHONE)
+    return [*found, *console.too_wide(), *console.out_of_reach(), *console.taken_complaints()]
+
+
+@pytest.mark.timeout(400)  # each of some sixty pages in three ways
+def test_every_page_is_accessible_and_fits_and_is_worked_by_keyboard(
     console: Console, rows: Rows
 ) -> None:
-    console.show(size=DESK)
+    """Also those that ask before anything is done, wherever a page leads to one."""
+    shown = pages(rows)
     asking: dict[str, None] = {}
-
-    def remember_what_can_be_done() -> list[str]:
+    found: dict[str, str] = {}
+    for path in shown:
+        found |= faults(console, [path])
         asking.update(dict.fromkeys(console.deeds()))
-        return []
+    found |= faults(console, asking)
 
-    looks = (console.inaccessible, console.too_wide, console.out_of_reach)
-    found = faults(console, pages(rows), *looks, remember_what_can_be_done)
-    found_where_it_asks = faults(console, asking, *looks)
-
-    assert not found
+    assert not found, "\n".join(f"{path}: {fault}" for fault, path in found.items())
     assert asking
-    assert not found_where_it_asks
 
 
 def test_who_is_not_logged_in_finds_a_door_that_he_can_use(console: Console) -> None:
     console.log_out()
 
-    looks = (console.inaccessible, console.too_wide, console.out_of_reach)
-    assert not faults(console, ["/admin/login/"], *looks)
-
-
-def test_pages_in_the_dark_have_enough_contrast(console: Console, rows: Rows) -> None:
-    console.show(size=DESK, mode="dark")
-
-    assert not faults(console, pages(rows), lambda: console.inaccessible("color-contrast"))
-
-
-def test_pages_on_a_phone_are_read_without_pushing_them_sideways(
-    console: Console, rows: Rows
-) -> None:
-    console.show(size=PHONE)
-
-    assert not faults(console, pages(rows), console.too_wide, console.out_of_reach)
+    assert faults_of(console, "/admin/login/") == []

@@ -33,6 +33,7 @@ WRONG = [
         "OUTBOX_FOLLOWERS_PASS holds 'Order'; each must be a name like order.paid.",
     ),
     ("LOG_LEVEL", "LOUD", "LOG_LEVEL is 'LOUD'; it must be one of DEBUG, INFO, WARNING, ERROR."),
+    ("EMAIL_SAFETY", "ssl", "EMAIL_SAFETY is 'ssl'; it must be one of starttls, tls, none."),
     ("RELAY", "kafka", "RELAY is 'kafka'; it must be one of polling, cdc."),
     ("EVENT_SOURCE", "our shop", "EVENT_SOURCE is 'our shop'; it must be a URI or a path"),
     ("DATABASE_URL", "mysql://x:hidden@h/x", "DATABASE_URL must begin with postgres:// or"),

@@ -1,13 +1,17 @@
 """Play what can happen to callbacks against the running service, and show what became of each."""
 
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import httpx2
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
 from django.utils import timezone
 
-from config.demo import result, scenes, shop
+from config.demo import conflicts, result, scenes, shop, stripe
 from orders import api_keys
 
 # Inside the class, __doc__ would be the class's own.
@@ -19,7 +23,17 @@ class Command(BaseCommand):
 
     help = HELP
 
-    def handle(self, *_args: Any, **_options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Read how many conflicts to make."""
+        parser.add_argument(
+            "--conflicts",
+            type=_number,
+            default=0,
+            metavar="N",
+            help="make N conflicts of all kinds to practise on, instead of the scenes",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
         """Play the scenes with an API key that lives as long as they do."""
         try:
             demo = shop.find(settings.PUBLIC_URL)
@@ -27,7 +41,13 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         key, token = api_keys.create(merchant=demo.merchant, label="demo")
         try:
-            self._play(demo, token)
+            with self._stage(demo, token) as stage:
+                if options["conflicts"]:
+                    self._make_conflicts(stage, demo, options["conflicts"])
+                else:
+                    self._play(stage)
+        except scenes.ServiceRefused as error:
+            raise CommandError(str(error)) from error
         except httpx2.TransportError as error:
             raise CommandError(
                 f"Nothing answers at {settings.PUBLIC_URL}; is `make run` running? ({error})"
@@ -35,7 +55,8 @@ class Command(BaseCommand):
         finally:
             api_keys.revoke(prefix=key.prefix, now=timezone.now())
 
-    def _play(self, demo: shop.Shop, token: str) -> None:
+    @contextmanager
+    def _stage(self, demo: shop.Shop, token: str) -> Iterator[scenes.Stage]:
         with (
             httpx2.Client(
                 base_url=settings.PUBLIC_URL,
@@ -44,19 +65,37 @@ class Command(BaseCommand):
             ) as api,
             httpx2.Client(timeout=10) as sender,
         ):
-            stage = scenes.Stage(api=api, provider=demo.provider, sender=sender)
-            for scene in scenes.play_all(stage):
-                answers = ", ".join(f"{n} x {status}" for status, n in scene.answers.items())
-                self.stdout.write(self.style.MIGRATE_HEADING(scene.title))
-                self.stdout.write(f"  answered   {answers}")
-                if scene.remark:
-                    self.stdout.write(f"  {scene.remark}")
-                if 200 in scene.answers:  # noqa: PLR2004 - only what was taken causes events
-                    result.wait_until_published(shop.MERCHANT, scene.order_no)
-                for line in result.lines(shop.MERCHANT, scene.order_no):
-                    self.stdout.write(f"  {line}")
-                self.stdout.write("")
+            yield scenes.Stage(api=api, provider=demo.provider, sender=sender)
+
+    def _make_conflicts(self, stage: scenes.Stage, demo: shop.Shop, number: int) -> None:
+        pretend = stripe.open_at(settings.PUBLIC_URL, demo.merchant)
+        practice = conflicts.Practice(stage, pretend, timezone.now)
+        for made in conflicts.make(practice, number):
+            page = reverse("admin:payments_conflict_change", args=[made.conflict.pk])
+            self.stdout.write(self.style.MIGRATE_HEADING(made.title))
+            self.stdout.write(f"  {made.conflict.reason:<25} {settings.PUBLIC_URL}{page}")
+        queue = reverse("admin:payments_conflict_changelist")
+        self.stdout.write(f"\nDecide them, the first due first:  {settings.PUBLIC_URL}{queue}")
+
+    def _play(self, stage: scenes.Stage) -> None:
+        for scene in scenes.play_all(stage):
+            answers = ", ".join(f"{n} x {status}" for status, n in scene.answers.items())
+            self.stdout.write(self.style.MIGRATE_HEADING(scene.title))
+            self.stdout.write(f"  answered   {answers}")
+            if scene.remark:
+                self.stdout.write(f"  {scene.remark}")
+            if 200 in scene.answers:  # noqa: PLR2004 - only what was taken causes events
+                result.wait_until_published(shop.MERCHANT, scene.order_no)
+            for line in result.lines(shop.MERCHANT, scene.order_no):
+                self.stdout.write(f"  {line}")
+            self.stdout.write("")
         if settings.SIMULATOR_URL:
             self.stdout.write(
                 f"Pay by hand, refund, dispute, make it go wrong:  {settings.SIMULATOR_URL}/"
             )
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= conflicts.CONFLICTS_MAX:
+        raise ArgumentTypeError(f"{text!r} is no number from 1 to {conflicts.CONFLICTS_MAX}")
+    return int(text)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from typing import cast
 
 
 class MailServer(socketserver.ThreadingTCPServer):
@@ -45,7 +44,7 @@ class _Session(socketserver.StreamRequestHandler):
             lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
         if self.server.answer == 250:
             mail = message_from_bytes(b"".join(lines), policy=policy.default)
-            self.server.mails.append(cast("EmailMessage", mail))
+            self.server.mails.append(mail)
 
     def _say(self, code: int) -> None:
         self.wfile.write(f"{code} .\r\n".encode())

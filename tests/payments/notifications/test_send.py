@@ -18,8 +18,9 @@ from payments.models import (
 from payments.notifications import recipients
 from payments.notifications.collect import NAMED_MAX
 from payments.notifications.send import LEASE, send_due
+from tests.concurrency.racing import race
 from tests.factories import CREATED_AT, ConflictFactory, MerchantFactory
-from tests.outbox.webhooks.receiver import Answer, Receiver, answer, hang_up
+from tests.outbox.webhooks.receiver import Answer, Receiver, after, answer, hang_up
 from tests.payments.notifications.mail_server import MailServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -179,6 +180,16 @@ def test_who_was_stopped_is_told_nothing_not_even_what_was_on_its_way(receiver: 
     assert not recipients.stop(made.recipient)
 
     assert send() == {}
+
+
+def test_two_workers_at_once_send_it_once(receiver: Receiver) -> None:
+    receiver.always = after(0.3, answer())
+    message(NotificationKind.SLACK, receiver.url)
+
+    became = race(send, send)
+
+    assert sorted(each["sent"] for each in became) == [0, 1]
+    assert len(receiver.received) == 1
 
 
 def test_a_message_whose_sender_died_is_sent_when_its_lease_is_over(receiver: Receiver) -> None:
