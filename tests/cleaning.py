@@ -48,7 +48,7 @@ _STATE_SQL: Final = "SELECT count(*) || ' ' || max(xmin::text::bigint) FROM {tab
 @contextmanager
 def only_what_was_left() -> Iterator[None]:
     """Have tests cleaned up after in this way, on the database as it is now."""
-    everything = TransactionTestCase._fixture_teardown  # noqa: SLF001 - Django has no other place
+    everything = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]  # noqa: SLF001 - Django has no other place
     state_sql = " || '; ' || ".join(
         f"({_STATE_SQL.format(table=table, kept=kept)})" for table, kept in _KEPT.items()
     )

@@ -5,8 +5,8 @@ import json
 from django.contrib import admin
 from django.contrib.admin import EmptyFieldListFilter
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from config.console import cells, colours, filters
 from config.console.cells import Section
@@ -59,8 +59,8 @@ class KeyScreen(ReadOnlyScreen):
         rows = _rows_of(record)
         if not rows:
             return []
-        linked = cells.table((_("Row"),), [(cells.link(row),) for row in rows])
-        return [Section(_("Belongs to"), linked)]
+        linked = cells.table((gettext("Row"),), [(cells.link(row),) for row in rows])
+        return [Section(gettext("Belongs to"), linked)]
 
     @admin.display(description=_("key"))
     def shown_key(self, record: Record) -> SafeString | str:

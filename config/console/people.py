@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -126,7 +127,7 @@ class UserScreen(Audited, _Users, _Screen):
         """With the way to his roles, and what the audit says of him."""
         user = kwargs.get("obj") or context.get("original")
         if user is not None and not user.is_superuser and self.has_change_permission(request, user):
-            context["deeds"] = [Deed(_("Give or take roles"), role_pages.address(user))]
+            context["deeds"] = [Deed(gettext("Give or take roles"), role_pages.address(user))]
         if user is not None:
             context["sections"] = audit_trail.section(request, user)
         return super().render_change_form(request, context, *args, **kwargs)

@@ -26,7 +26,7 @@ def count_manual(request: HttpRequest) -> str:
 class WaitingFilter(DecidedFilter):
     """What waits, what is over, or both. A list that was asked nothing shows the first."""
 
-    title = gettext_lazy("approval")  # type: ignore[assignment]
+    title = gettext_lazy("approval")
 
     def lookups(self, *_args: object) -> Sequence[tuple[str, str]]:
         """The three."""
