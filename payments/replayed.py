@@ -72,9 +72,14 @@ def standing(first: Delivery, txn_nos: Sequence[str], now: datetime) -> Standing
     facts = ProviderTransaction.objects.filter(**named)
     return Standing(
         txn_nos=txn_nos,
-        events={pk: f"{name} {about}" for pk, name, about in told},
+        events={pk: _named(name, about) for pk, name, about in told},
         money=[dict(row) for row in facts.order_by("pk").values()],
         claims=list(
             Confirmation.objects.filter(**named).order_by("pk").values_list("pk", "status")
         ),
     )
+
+
+def _named(event_type: str, about: str) -> str:
+    """The event, and what it tells of unless that is the number of a row that is made with it."""
+    return f"{event_type} {about}" if "/" in about else event_type

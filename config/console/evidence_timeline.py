@@ -32,6 +32,6 @@ def timeline(pack: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
     return [
         {"at": at, "what": what, "which": which, "source": source}
-        for at, what, which, source in sorted(entry for entry in told if entry[0])
+        for at, what, which, source in sorted(told, key=lambda entry: entry[0] or "")
         if at
     ]

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy
 from audit import chain
 from config.console import columns, csv_cells, deeds, rights, text, who
 from config.console.deeds import Asked
+from config.console.navigation import title_of
 
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
@@ -74,8 +75,10 @@ def view(screen: "_Screen", request: HttpRequest) -> HttpResponse | StreamingHtt
     if request.method == "POST":
         return _file(screen, request, found.queryset, bom="bom" in request.POST)
     filtered = text.visible(_filter(request))
+    whole = reverse(f"admin:{screen.opts.app_label}_{screen.opts.model_name}_changelist")
+    name = title_of(whole) or screen.opts.verbose_name_plural
     asked = Asked(
-        title=_("Export %(list)s as CSV") % {"list": found.title},
+        title=_("Export %(list)s as CSV") % {"list": name},
         says=[
             _("The rows as they are filtered now: %(filter)s") % {"filter": filtered}
             if filtered
@@ -86,7 +89,7 @@ def view(screen: "_Screen", request: HttpRequest) -> HttpResponse | StreamingHtt
                 "At most %(most)s rows. The export is entered in the audit with its filter and "
                 "its number of rows."
             )
-            % {"most": ROWS_EXPORTED_MAX},
+            % {"most": f"{ROWS_EXPORTED_MAX:,}"},
         ],
         button=_("Download"),
         back=request.get_full_path().replace("export/", "", 1),

@@ -77,7 +77,10 @@ def _asked(request: HttpRequest, found: list[Replayed], form: deeds.WhyForm) -> 
     says = [
         _("Of %(all)s requests %(changing)s would change something now. Nothing is done yet.")
         % {"all": len(found), "changing": len(changes)},
-        _("The deliveries stay as they are; what is taken once more is written beside them."),
+        _(
+            "Each was looked at by itself, as things stand now. The deliveries stay as they are; "
+            "what is taken once more is written beside them."
+        ),
     ]
     if "more" in request.GET:
         says.append(

@@ -1,16 +1,19 @@
 """What the console's templates ask for."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django import template
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from config.console import text
+from config.console import related, text
 from config.console.navigation import title_of
 
 register = template.Library()
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 
 
 @register.filter
@@ -40,15 +43,23 @@ def spaced(name: str) -> str:
 
 
 @register.filter
+def clock(value: str) -> str:
+    """A time of an evidence pack for people, who read no parts of a second."""
+    return f"{value[:10]} {value[11:19]}"
+
+
+@register.filter
 def told(value: Any) -> str:
     """A value of an evidence pack: money with its currency, sides of a conflict line by line."""
     match value:
         case None | "":
             return "-"
-        case {"amount": None, "amount_minor": minor, "currency": currency}:
-            return text.visible(f"{minor} minor units of {currency}")
-        case {"amount": amount, "currency": currency}:
-            return text.visible(f"{amount} {currency}")
+        case bool():
+            return _("yes") if value else _("no")
+        case {"amount_minor": int(minor), "currency": str(currency), "amount": _amount}:
+            return related.money(minor, currency)
+        case str() if _MOMENT.fullmatch(value):
+            return clock(value)
         case Mapping():
             return "; ".join(text.visible(f"{name}: {part}") for name, part in value.items())
         case _:

@@ -124,6 +124,23 @@ def test_what_would_do_something_else_by_now_is_left_alone(
     assert everything() == before
 
 
+def test_a_conflict_that_would_be_opened_is_opened(account: ProviderAccount, order: Order) -> None:
+    stored = deliver(account, body(amount_minor=5))
+    mend(account)
+    replay.rehearse(stored, now=LATER)  # it takes a number for a conflict, and gives it back never
+
+    seen = replay.rehearse(stored, now=LATER)
+    done = carry_out(stored, seen)
+
+    assert words(done) == (
+        *(Result.CHANGES, ["QUARANTINED WRONG_MODE"]),
+        ["CONFLICT AMOUNT_MISMATCH"],
+    )
+    assert done.told == seen.told == ["conflict.opened"]
+    assert Conflict.objects.get().delivery == Delivery.objects.exclude(replay_of=None).get()
+    assert replay.rehearse(stored, now=LATER + timedelta(days=1)).result is Result.NOTHING
+
+
 def test_a_payment_that_waits_and_a_claim_are_changes_though_nobody_is_told(
     account: ProviderAccount,
 ) -> None:
