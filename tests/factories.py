@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import factory
+from django.contrib.auth.models import User
 from factory.django import DjangoModelFactory
 
 from idempotency.models import Record
@@ -26,15 +27,21 @@ from payments.models import (
     AccountKey,
     Confirmation,
     Conflict,
+    ConflictPolicy,
     ConflictReason,
+    ConflictStatus,
     Delivery,
     Disposition,
     Level,
+    ManualPayment,
     NotificationKind,
+    PolicyStatus,
+    Proposal,
     ProviderAccount,
     ProviderTransaction,
     Recipient,
     Refund,
+    Resolution,
     Severity,
     TransactionKind,
 )
@@ -298,6 +305,66 @@ class ConflictFactory(DjangoModelFactory[Conflict]):
     currency = factory.LazyAttribute(lambda row: row.received.get("currency", ""))
     opened_at = CREATED_AT
     due_at = CREATED_AT + timedelta(hours=1)
+
+
+class UserFactory(DjangoModelFactory[User]):
+    """Somebody of the console, who may nothing yet."""
+
+    class Meta:
+        model = User
+
+    username = factory.Sequence(lambda number: f"person-{number}")
+
+
+class ProposalFactory(DjangoModelFactory[Proposal]):
+    """What one person proposes to do about a conflict; it waits for another one."""
+
+    class Meta:
+        model = Proposal
+
+    conflict = factory.SubFactory(ConflictFactory, status=ConflictStatus.PROPOSED)
+    resolution = Resolution.ACCEPT
+    amount_minor = factory.SelfAttribute("conflict.amount_minor")
+    currency = factory.SelfAttribute("conflict.currency")
+    consequence = "The order takes the payment."
+    seen = factory.LazyFunction(dict)
+    digest = "0" * 64
+    why = "the payer has written"
+    proposed_by = factory.SubFactory(UserFactory)
+    proposed_at = CREATED_AT
+    expires_at = CREATED_AT + timedelta(days=3)
+
+
+class ConflictPolicyFactory(DjangoModelFactory[ConflictPolicy]):
+    """A first version that decides nothing, and waits for nobody."""
+
+    class Meta:
+        model = ConflictPolicy
+
+    merchant = factory.SubFactory(MerchantFactory)
+    version = 1
+    rules = factory.LazyFunction(dict)
+    status = PolicyStatus.PROPOSED
+    needs_two = True
+    why = "too many are the same"
+    proposed_by = factory.SubFactory(UserFactory)
+    proposed_at = CREATED_AT
+
+
+class ManualPaymentFactory(DjangoModelFactory[ManualPayment]):
+    """Cash for an order, said by one person and waiting for another one."""
+
+    class Meta:
+        model = ManualPayment
+
+    order = factory.SubFactory(OrderFactory)
+    order_version = 0
+    amount_minor = factory.SelfAttribute("order.amount_minor")
+    currency = factory.SelfAttribute("order.currency")
+    note = "in cash, receipt 7"
+    needs_two = True
+    proposed_by = factory.SubFactory(UserFactory)
+    proposed_at = CREATED_AT
 
 
 class RecipientFactory(DjangoModelFactory[Recipient]):

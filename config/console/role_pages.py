@@ -24,6 +24,7 @@ SUMMARIES: Final[dict[str, Promise]] = {
     "reviewer": gettext_lazy("decides conflicts, or proposes what needs two people"),
     "approver": gettext_lazy("approves what others propose"),
     "operator": gettext_lazy("keeps the machinery running"),
+    "merchant": gettext_lazy("for a merchant's own people: sees what goes to its endpoints"),
     "admin": gettext_lazy("gives roles and proposes policies"),
 }
 

@@ -33,6 +33,8 @@ MEANS: Final[Mapping[str, Promise]] = {
     ),
     "payments.ask_provider": gettext_lazy("Ask the provider about a payment"),
     "payments.approve_conflict": gettext_lazy("Approve or reject what another has proposed"),
+    "payments.replay_delivery": gettext_lazy("Take stored deliveries once more"),
+    "payments.export_evidence": gettext_lazy("Export lists, and evidence for a dispute"),
     "payments.propose_policy": gettext_lazy(
         "Propose policies and the amounts for two people, and switch policies off"
     ),
@@ -42,18 +44,28 @@ MEANS: Final[Mapping[str, Promise]] = {
     "outbox.view_destination": gettext_lazy("See destinations"),
     "outbox.view_endpoint": gettext_lazy("See webhooks"),
     "idempotency.view_record": gettext_lazy("See idempotency keys"),
+    "payments.view_accountkey": gettext_lazy("See the keys of accounts, never what they are"),
     "orders.view_apikey": gettext_lazy("See API keys, never what they are"),
     "audit.view_auditentry": gettext_lazy("See the audit"),
     "outbox.operate_destination": gettext_lazy(
         "Let destinations rest and work again, send events and tests again"
     ),
     "outbox.rotate_endpointsecret": gettext_lazy("Make and retire webhooks' secrets"),
+    "payments.view_recipient": gettext_lazy("See who is told of conflicts"),
+    "payments.manage_recipient": gettext_lazy("Say who is told of conflicts"),
+    "orders.act_for_merchant": gettext_lazy(
+        "As a member of a merchant: see what goes to its endpoints, send it again, test and resume"
+    ),
     "auth.view_user": gettext_lazy("See users"),
     "auth.add_user": gettext_lazy("Make users"),
     "auth.change_user": gettext_lazy(
         "Change users, and give or take roles, but give none to oneself"
     ),
     "auth.delete_user": gettext_lazy("Delete users who have done nothing yet"),
+    "orders.view_membership": gettext_lazy("See whose member a user is"),
+    "orders.add_membership": gettext_lazy("Make users members of merchants"),
+    "orders.change_membership": gettext_lazy("Move members to other merchants"),
+    "orders.delete_membership": gettext_lazy("End memberships"),
     "auth.view_group": gettext_lazy("See groups"),
     "auth.add_group": gettext_lazy("Make groups"),
     "auth.change_group": gettext_lazy("Change groups that are no roles and not one's own"),

@@ -17,7 +17,10 @@ from payments.models import (
     AccountKey,
     Confirmation,
     Conflict,
+    ConflictPolicy,
     Delivery,
+    ManualPayment,
+    Proposal,
     ProviderAccount,
     ProviderTransaction,
     Recipient,
@@ -28,6 +31,7 @@ from tests import factories
 MONEY_TABLES = (
     *(Order, ProviderAccount, ProviderTransaction, Delivery, Confirmation, Conflict),
     *(Refund, Event, ApiKey, AccountKey, Destination, Dispatch, Endpoint),
+    *(Proposal, ConflictPolicy, ManualPayment),
 )
 TABLES = (*MONEY_TABLES, Merchant, Record, Recipient, AuditEntry)
 
@@ -80,10 +84,14 @@ def furnish(**texts: Any) -> Rows:
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
     record = factories.RecordFactory.create(**of("record"))
     recipient = factories.RecipientFactory.create(**of("recipient"))
+    proposal = factories.ProposalFactory.create(**of("proposal"))
+    policy = factories.ConflictPolicyFactory.create(merchant=merchant, **of("policy"))
+    manual = factories.ManualPaymentFactory.create(**of("manual"))
     entry = entered(object_type="order", object_id=order.pk, **of("entry"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
         *(refund, event, key, merchant, record, account.keys.get(), recipient, entry),
+        *(proposal, policy, manual),
         *(dispatch, dispatch.destination, dispatch.destination.endpoint),
     )
     return Rows({type(row): row for row in found})
