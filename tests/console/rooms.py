@@ -20,7 +20,9 @@ from payments.models import (
     ConflictPolicy,
     Delivery,
     ManualPayment,
+    ManualStatus,
     Proposal,
+    ProposalStatus,
     ProviderAccount,
     ProviderTransaction,
     Recipient,
@@ -84,9 +86,21 @@ def furnish(**texts: Any) -> Rows:
     key = factories.ApiKeyFactory.create(merchant=merchant, **of("key"))
     record = factories.RecordFactory.create(**of("record"))
     recipient = factories.RecipientFactory.create(**of("recipient"))
-    proposal = factories.ProposalFactory.create(**of("proposal"))
+    # Nothing waits for a second person: what follows asks about the rows, not about deeds.
+    proposal = factories.ProposalFactory.create(
+        conflict=conflict,
+        status=ProposalStatus.EXPIRED,
+        decided_at=factories.CREATED_AT,
+        **of("proposal"),
+    )
     policy = factories.ConflictPolicyFactory.create(merchant=merchant, **of("policy"))
-    manual = factories.ManualPaymentFactory.create(**of("manual"))
+    manual = factories.ManualPaymentFactory.create(
+        order=order,
+        status=ManualStatus.WITHDRAWN,
+        decided_by=policy.proposed_by,
+        decided_at=factories.CREATED_AT,
+        **of("manual"),
+    )
     entry = entered(object_type="order", object_id=order.pk, **of("entry"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
