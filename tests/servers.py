@@ -76,6 +76,8 @@ def pytest_addoption() -> None:
         os.environ.setdefault("TEST_AMQP_URL", os.environ["AMQP_URL"])
     for name in _NOT_FOR_TESTS:
         os.environ.pop(name, None)
+    # Tests start the service some hundred times, and each would compile it anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.update(_SECRETS)
     os.environ[_STARTED] = " ".join(_ADDRESSES - given)
     global _amqp  # noqa: PLW0603 - hooks have nowhere else to keep what they share
