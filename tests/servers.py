@@ -14,8 +14,11 @@ import signal
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from config.embedded import postgres, valkey
 from config.embedded.server import Server, stop, wait_until_ready
@@ -66,6 +69,7 @@ def pytest_addoption() -> None:
             ),
             folder,
         )
+        _let_in_quickly(os.environ["DATABASE_URL"])
     broker = os.environ.get("BROKER_URL", "")
     if "TEST_REDIS_URL" not in os.environ:
         os.environ["TEST_REDIS_URL"] = (
@@ -78,6 +82,8 @@ def pytest_addoption() -> None:
         os.environ.setdefault("TEST_AMQP_URL", os.environ["AMQP_URL"])
     for name in _NOT_FOR_TESTS:
         os.environ.pop(name, None)
+    # Tests start the service some hundred times, and each would compile it anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.update(_SECRETS)
     os.environ[_STARTED] = " ".join(_ADDRESSES - given)
     global _amqp  # noqa: PLW0603 - hooks have nowhere else to keep what they share
@@ -116,6 +122,14 @@ def _run(server: Server, folder: Path) -> str:
     wait_until_ready(server, process)
     atexit.register(stop, process, server.stop_signal)
     return server.url
+
+
+def _let_in_quickly(url: str) -> None:
+    """Make connecting cheap: tests do it thousands of times, with a password none could guess."""
+    password = urlsplit(url).password
+    with psycopg.connect(url, autocommit=True) as session:
+        session.execute("SET scram_iterations = 1")
+        session.execute(sql.SQL("ALTER ROLE CURRENT_USER PASSWORD {}").format(password))
 
 
 def _folder() -> Path:

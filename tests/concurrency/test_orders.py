@@ -1,7 +1,5 @@
 """What the database decides when several ask for the same order at once."""
 
-import subprocess
-import sys
 from collections import Counter
 from datetime import UTC, datetime
 from functools import partial
@@ -16,10 +14,9 @@ from orders.models import Merchant, Order, OrderStatus
 from orders.money import Money
 from orders.place import OrderExists, place
 from outbox.models import Event
-from tests.concurrency.racing import race
+from tests.concurrency.crew import Crew
 from tests.factories import MerchantFactory, OrderFactory
 from tests.orders.client import ApiClient, problem
-from tests.processes import ROOT, environment
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,21 +44,21 @@ def placing(merchant: Merchant, order_no: str, amount_minor: int) -> str:
     return "repeated" if placed.repeated else "placed"
 
 
-def test_one_order_placed_many_times_at_once_is_one_order() -> None:
+def test_one_order_placed_many_times_at_once_is_one_order(threads: Crew) -> None:
     merchant = MerchantFactory.create()
 
     for number in range(20):
-        answers = race(*[partial(placing, merchant, f"A-{number}", 1099)] * CALLERS)
+        answers = threads.race(*[partial(placing, merchant, f"A-{number}", 1099)] * CALLERS)
 
         assert Counter(answers) == {"placed": 1, "repeated": CALLERS - 1}
     assert Order.objects.count() == 20
 
 
-def test_many_contents_for_one_number_at_once_have_one_winner() -> None:
+def test_many_contents_for_one_number_at_once_have_one_winner(threads: Crew) -> None:
     merchant = MerchantFactory.create()
 
     for number in range(20):
-        answers = race(
+        answers = threads.race(
             *[partial(placing, merchant, f"A-{number}", amount + 1) for amount in range(CALLERS)]
         )
 
@@ -70,11 +67,11 @@ def test_many_contents_for_one_number_at_once_have_one_winner() -> None:
         assert answers[winner.amount_minor - 1] == "placed"
 
 
-def test_over_http_all_callers_get_the_same_answer() -> None:
+def test_over_http_all_callers_get_the_same_answer(threads: Crew) -> None:
     api = ApiClient()
     content = {"order_no": "A-1", "amount": {"amount_minor": 1099, "currency": "USD"}}
 
-    responses = race(*[partial(api.post, "/v1/orders", content)] * CALLERS)
+    responses = threads.race(*[partial(api.post, "/v1/orders", content)] * CALLERS)
 
     assert {(response.status_code, response.content) for response in responses} == {
         (201, responses[0].content)
@@ -83,40 +80,40 @@ def test_over_http_all_callers_get_the_same_answer() -> None:
     assert replayed == {None: 1, "true": CALLERS - 1}
 
 
-def test_over_http_the_losers_are_told_that_the_number_is_taken() -> None:
+def test_over_http_the_losers_are_told_that_the_number_is_taken(threads: Crew) -> None:
     api = ApiClient()
     contents = [
         {"order_no": "A-1", "amount": {"amount_minor": amount, "currency": "USD"}}
         for amount in range(1, CALLERS + 1)
     ]
 
-    responses = race(*[partial(api.post, "/v1/orders", content) for content in contents])
+    responses = threads.race(*[partial(api.post, "/v1/orders", content) for content in contents])
 
     losers = [response for response in responses if response.status_code != 201]
     assert [problem(loser) for loser in losers] == [(409, "order-exists")] * (CALLERS - 1)
     assert Order.objects.count() == 1
 
 
-def test_two_closings_at_once_close_once_and_answer_the_same() -> None:
+def test_two_closings_at_once_close_once_and_answer_the_same(threads: Crew) -> None:
     merchant = MerchantFactory.create()
 
     for number in range(200):
         OrderFactory.create(merchant=merchant, order_no=f"A-{number}")
         closing = partial(close, merchant=merchant, order_no=f"A-{number}", now=NOW)
 
-        one, other = race(closing, closing)
+        one, other = threads.race(closing, closing)
 
         assert (one.closed_at, one.version) == (other.closed_at, other.version) == (NOW, 1)
     assert Event.objects.count() == 200
 
 
-def test_of_a_closing_and_a_payment_at_once_one_wins_and_is_told() -> None:
+def test_of_a_closing_and_a_payment_at_once_one_wins_and_is_told(threads: Crew) -> None:
     merchant = MerchantFactory.create()
 
     for number in range(200):
         OrderFactory.create(merchant=merchant, order_no=f"A-{number}")
 
-        closed, paid = race(
+        closed, paid = threads.race(
             partial(_closes, merchant, f"A-{number}"), partial(_pays, merchant, f"A-{number}")
         )
 
@@ -126,13 +123,13 @@ def test_of_a_closing_and_a_payment_at_once_one_wins_and_is_told() -> None:
     _assert_each_order_moved_once_and_was_told()
 
 
-def test_orders_that_are_paid_while_they_expire_end_in_one_way() -> None:
+def test_orders_that_are_paid_while_they_expire_end_in_one_way(threads: Crew) -> None:
     merchant = MerchantFactory.create()
     numbers = [f"A-{number}" for number in range(200)]
     for number in numbers:
         OrderFactory.create(merchant=merchant, order_no=number, expires_at=NOW)
 
-    expired, *paid = race(
+    expired, *paid = threads.race(
         partial(expire_due, now=NOW, batch_size=3),
         lambda: sum(_pays(merchant, number) for number in numbers[::-2]),
         lambda: sum(_pays(merchant, number) for number in numbers[::-3]),
@@ -144,42 +141,13 @@ def test_orders_that_are_paid_while_they_expire_end_in_one_way() -> None:
     _assert_each_order_moved_once_and_was_told()
 
 
-EXPIRE = """
-import datetime, sys
-import django
-django.setup()
-from django.db import connection
-from orders.expiry import expire_due
-connection.ensure_connection()
-print("ready", flush=True)
-sys.stdin.readline()
-print(expire_due(now=datetime.datetime.fromisoformat(sys.argv[1]), batch_size=5, batches_max=1000))
-"""
-
-
-def test_two_processes_that_expire_at_once_share_the_work_and_tell_each_order_once() -> None:
+def test_two_processes_that_expire_at_once_share_the_work_and_tell_each_order_once(
+    processes: Crew,
+) -> None:
     OrderFactory.create_batch(1000, merchant=MerchantFactory.create(), expires_at=NOW)
-    env = environment(DJANGO_SETTINGS_MODULE="config.settings")
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", EXPIRE, NOW.isoformat()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            env=env,
-        )
-        for _ in range(2)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
 
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    closed = [int(process.communicate(timeout=60)[0]) for process in processes]
+    expiring = partial(expire_due, now=NOW, batch_size=5, batches_max=1000)
+    closed = processes.race(expiring, expiring)
 
     assert sum(closed) == 1000
     assert min(closed) > 0
