@@ -136,8 +136,15 @@ MUTANTS: Final = (
     mutant(
         "the outbox waits for events in a worker's only slot",
         "outbox/tasks.py",
-        "lingers = only_one and _slots.value != 1",
-        "lingers = only_one",
+        "lingers = alone and _slots.value != 1",
+        "lingers = alone",
         *("tests/outbox/test_worker.py", "-k", "one_slot"),
+    ),
+    mutant(
+        "a batch of the outbox holds any number of bytes",
+        "outbox/claims_sql.py",
+        "WHERE bytes_so_far <= %(batch_bytes_max)s))",
+        "WHERE bytes_so_far >= 0 OR %(batch_bytes_max)s < 0))",
+        *("tests/outbox/test_claims.py", "-k", "so_many_bytes"),
     ),
 )
