@@ -94,9 +94,14 @@ def why_not(request: HttpRequest, row: Proposal) -> str:
             "It can be approved no more: what it rests on has moved, as marked below. "
             "Reject or withdraw it, and decide the conflict anew."
         )
-    if row.proposed_by_id == request.user.pk:
+    return must_be_another(request, row.proposed_by_id, four_eyes.APPROVE)
+
+
+def must_be_another(request: HttpRequest, proposed_by_id: int, right: str) -> str:
+    """Why this person is not the second one, in words; empty if he can be."""
+    if proposed_by_id == request.user.pk:
         return _("You proposed it: another person must approve it.")
-    if not request.user.has_perm(four_eyes.APPROVE):
+    if not request.user.has_perm(right):
         return _("To approve or reject it you need the role approver.")
     return ""
 

@@ -49,7 +49,9 @@ def table(then: Seen, now: Seen | None) -> SafeString:
     """Each thing as it was and as it is; without `now`, as it was."""
     columns = [_("What it rests on"), _("When it was proposed")]
     if now is None:
-        return cells.table(columns, [(_name(name), _shown(name, then)) for name in _names(then)])
+        return cells.narrow(
+            cells.table(columns, [(_name(name), _shown(name, then)) for name in _names(then)])
+        )
     moved = {change.name for change in then.changes(now)}
     # A state that has another shape now, an order that was not there: all that either says.
     names = dict.fromkeys([*_names(then), *_names(now)])
@@ -57,7 +59,7 @@ def table(then: Seen, now: Seen | None) -> SafeString:
         (_name(name), _shown(name, then), _now(_shown(name, now), differs=name in moved))
         for name in names
     ]
-    return cells.table([*columns, _("Now")], rows)
+    return cells.narrow(cells.table([*columns, _("Now")], rows))
 
 
 def _names(seen: Seen) -> list[str]:

@@ -109,6 +109,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, more: str = 
     return render_to_string("console/table.html", context)
 
 
+def narrow(content: SafeString) -> SafeString:
+    """A table whose columns break their lines where there is little room, instead of scrolling."""
+    return format_html('<div class="c-fits">{}</div>', content)
+
+
 def block(shown: str, *, note: str = "") -> SafeString:
     """Text with its lines as they are, below a note about it."""
     return render_to_string("console/block.html", {"text": shown, "note": note})

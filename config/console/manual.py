@@ -22,8 +22,7 @@ class ManualPaymentScreen(ReadOnlyScreen):
         "merchant",
         "shown_amount",
         "shown_status",
-        "shown_proposer",
-        "proposed_at",
+        "proposed",
         "shown_decider",
         "shown_note",
     )
@@ -99,6 +98,11 @@ class ManualPaymentScreen(ReadOnlyScreen):
     def shown_proposer(self, row: ManualPayment) -> str:
         """Who says so."""
         return cells.words(row.proposed_by.get_username())
+
+    @admin.display(description=gettext_lazy("entered by"))
+    def proposed(self, row: ManualPayment) -> SafeString | str:
+        """Who says so, and when he did."""
+        return cells.two_lines(self.shown_proposer(row), cells.moment(row.proposed_at))
 
     @admin.display(description=gettext_lazy("decided by"))
     def shown_decider(self, row: ManualPayment) -> str:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from config.console import cells, deeds, related, rights, text, who
-from config.console.approving import WhyForm
+from config.console.approving import WhyForm, must_be_another
 from config.console.deeds import Asked, Deed
 from payments.conflicts import four_eyes
 from payments.manual import recording
@@ -44,11 +44,7 @@ def why_not(request: HttpRequest, row: ManualPayment) -> str:
             )
             % names
         )
-    if row.proposed_by_id == request.user.pk:
-        return _("You proposed it: another person must approve it.")
-    if not request.user.has_perm(four_eyes.APPROVE):
-        return _("To approve or reject it you need the role approver.")
-    return ""
+    return must_be_another(request, row.proposed_by_id, four_eyes.APPROVE)
 
 
 def approve(request: HttpRequest, pk: int) -> HttpResponse:

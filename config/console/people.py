@@ -87,7 +87,6 @@ class UserScreen(Audited, _Users, _Screen):
         "username",
         "shown_roles",
         "is_active",
-        "is_staff",
         "is_superuser",
         "last_login",
     )

@@ -35,10 +35,8 @@ class PolicyScreen(ReadOnlyScreen):
         "shown_version",
         "merchant",
         "shown_status",
-        "shown_proposer",
-        "proposed_at",
-        "shown_decider",
-        "decided_at",
+        "proposed",
+        "decided",
         "shown_why",
     )
     list_select_related = ("merchant", "proposed_by", "decided_by")
@@ -123,6 +121,17 @@ class PolicyScreen(ReadOnlyScreen):
     def shown_decider(self, row: ConflictPolicy) -> str:
         """Who let it count, or declined it."""
         return cells.words(row.decided_by.get_username() if row.decided_by else "")
+
+    @admin.display(description=gettext_lazy("proposed by"))
+    def proposed(self, row: ConflictPolicy) -> SafeString | str:
+        """Who made it, and when."""
+        return cells.two_lines(self.shown_proposer(row), cells.moment(row.proposed_at))
+
+    @admin.display(description=gettext_lazy("decided by"))
+    def decided(self, row: ConflictPolicy) -> SafeString | str:
+        """Who let it count, or declined it, and when."""
+        at = cells.moment(row.decided_at) if row.decided_at else ""
+        return cells.two_lines(self.shown_decider(row), at)
 
     @admin.display(description=gettext_lazy("reason"))
     def shown_why(self, row: ConflictPolicy) -> SafeString | str:

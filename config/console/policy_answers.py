@@ -17,7 +17,7 @@ from config.console import (
     text,
     who,
 )
-from config.console.approving import WhyForm
+from config.console.approving import WhyForm, must_be_another
 from config.console.deeds import Asked, Deed
 from payments.models import ConflictPolicy, PolicyStatus
 from payments.policies import changing, current, document
@@ -41,11 +41,7 @@ def why_not(request: HttpRequest, row: ConflictPolicy) -> str:
     """Why this person cannot approve it, in words; empty if he can, or if it does not wait."""
     if row.status != PolicyStatus.PROPOSED:
         return ""
-    if _is_own(request, row):
-        return _("You proposed it: another person must approve it.")
-    if not request.user.has_perm(changing.APPROVE):
-        return _("To approve or reject it you need the role approver.")
-    return ""
+    return must_be_another(request, row.proposed_by_id, changing.APPROVE)
 
 
 def approve(request: HttpRequest, pk: int) -> HttpResponse:

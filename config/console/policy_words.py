@@ -26,14 +26,16 @@ def table(then: Rules, now: Rules) -> SafeString:
     rows = [(str(KINDS[kind]), sentence(kind, then), sentence(kind, now)) for kind in Kind]
     rows.append((_("Two people"), two_people(then), two_people(now)))
     columns = (_("About"), _("Before"), _("After"))
-    return cells.table(columns, [(name, ours, _new(ours, new)) for name, ours, new in rows])
+    return cells.narrow(
+        cells.table(columns, [(name, ours, _new(ours, new)) for name, ours, new in rows])
+    )
 
 
 def shown(rules: Rules, *, more: str = "") -> SafeString:
     """A policy alone."""
     rows = [(str(KINDS[kind]), sentence(kind, rules)) for kind in Kind]
     rows.append((_("Two people"), two_people(rules)))
-    return cells.table((_("About"), _("What is done")), rows, more=more)
+    return cells.narrow(cells.table((_("About"), _("What is done")), rows, more=more))
 
 
 def sentence(kind: Kind, rules: Rules) -> str:

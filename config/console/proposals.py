@@ -41,10 +41,8 @@ class ProposalScreen(ReadOnlyScreen):
     list_display = (
         "shown_what",
         "shown_amount",
-        "merchant",
-        "conflict_page",
-        "shown_proposer",
-        "proposed_at",
+        "shown_conflict",
+        "proposed",
         "moved",
         "shown_status",
     )
@@ -133,6 +131,16 @@ class ProposalScreen(ReadOnlyScreen):
     def merchant(self, row: Proposal) -> str:
         """Whose money it is about."""
         return cells.words(row.conflict.merchant.code)
+
+    @admin.display(description=gettext_lazy("conflict"))
+    def shown_conflict(self, row: Proposal) -> SafeString | str:
+        """The conflict, and whose it is."""
+        return cells.two_lines(self.conflict_page(row), self.merchant(row))
+
+    @admin.display(description=gettext_lazy("proposed by"))
+    def proposed(self, row: Proposal) -> SafeString | str:
+        """Who proposed it, and when."""
+        return cells.two_lines(self.shown_proposer(row), cells.moment(row.proposed_at))
 
     @admin.display(description=gettext_lazy("conflict"))
     def conflict_page(self, row: Proposal) -> SafeString | str:

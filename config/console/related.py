@@ -8,7 +8,7 @@ from django.utils import formats
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.console import cells, colours
+from config.console import cells, colours, decided
 from orders.money import Money, NotMoney
 from payments.conflicts import facts
 from payments.models import Conflict, Delivery, ProviderTransaction, Refund
@@ -71,7 +71,7 @@ def deliveries(rows: QuerySet[Delivery], *, more: str = "") -> SafeString:
 
 def conflicts(rows: QuerySet[Conflict]) -> SafeString:
     """What a person had, or has, to decide."""
-    shown = rows.order_by("-id")[:ROWS_MAX]
+    shown = rows.select_related(*decided.RELATED).order_by("-id")[:ROWS_MAX]
     return cells.table(
         (_("Conflict"), _("Severity"), _("Status"), _("Opened"), _("Due"), _("Resolution")),
         [
@@ -81,7 +81,7 @@ def conflicts(rows: QuerySet[Conflict]) -> SafeString:
                 cells.label(row.status, colours.CONFLICT),
                 cells.moment(row.opened_at),
                 cells.moment(row.due_at),
-                cells.words(row.resolution),
+                cells.two_lines(cells.words(row.resolution), decided.by(row)),
             )
             for row in shown
         ],

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -47,10 +47,8 @@ def explain(request: HttpRequest) -> HttpResponse:
     """What each role may do, for everybody who may enter."""
     own = sorted(request.user.groups.values_list("name", flat=True))
     names = {"roles": text.visible(", ".join(own)) or _("none")}
-    meta = Group._meta  # noqa: SLF001 - Django's documented way to a model's names
     context = admin.site.each_context(request) | {
         "title": _("Roles"),
-        "opts": meta,
         "said": _("You have: %(roles)s. An admin gives and takes roles, on the page of a user.")
         % names,
         "sections": [Section(_("What each role may do"), role_words.table())],
@@ -81,12 +79,12 @@ def give(request: HttpRequest, pk: int) -> HttpResponse:
         says=[
             _("Whoever has a role may enter the console. A change counts with the next click."),
             _("Nobody gives a role to himself, and the last admin stays."),
+            _("The page Roles says of each right which roles have it."),
         ],
         button=_("Give these roles"),
         back=cells.page_of(user),
         form=form,
         seen={"seen": request.POST.get("seen", ",".join(held))},
-        table=role_words.table(),
     )
     return deeds.ask(request, User, asked, user)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -79,7 +80,7 @@ def table() -> SafeString:
         (MEANS.get(right, right), *(_yes() if right in held else "" for held in ROLES.values()))
         for right in sorted({right for held in ROLES.values() for right in held}, key=_place)
     ]
-    return cells.table((_("May"), *ROLES), rows)
+    return format_html('<div class="c-wraps">{}</div>', cells.table((_("May"), *ROLES), rows))
 
 
 def _place(right: str) -> tuple[int, str]:

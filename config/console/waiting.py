@@ -1,26 +1,45 @@
 """Which decisions wait for a second person."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from django.db import connection
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from config.console.undecided import DecidedFilter
-from payments.models import ManualPayment, ManualStatus, Proposal, ProposalStatus
+from payments.models import Proposal, ProposalStatus
+
+#: Both in one question: every page asks.
+_WAITING_SQL: Final = """
+    SELECT (SELECT count(*) FROM payments_proposal
+             WHERE status = 'PENDING' AND proposed_by_id <> %(me)s),
+           (SELECT count(*) FROM payments_manualpayment
+             WHERE status = 'PROPOSED' AND proposed_by_id <> %(me)s)
+"""
 
 
 def count(request: HttpRequest) -> str:
-    """How many wait for somebody else than who proposed them, for the sidebar."""
-    waiting = Proposal.objects.filter(status=ProposalStatus.PENDING)
-    return str(waiting.exclude(proposed_by_id=request.user.pk).count())
+    """How many proposals wait for somebody else than who made them, for the sidebar."""
+    return str(_counts(request)[0])
 
 
 def count_manual(request: HttpRequest) -> str:
     """How many manual payments wait for somebody else than who entered them."""
-    waiting = ManualPayment.objects.filter(status=ManualStatus.PROPOSED)
-    return str(waiting.exclude(proposed_by_id=request.user.pk).count())
+    return str(_counts(request)[1])
+
+
+def _counts(request: HttpRequest) -> tuple[int, int]:
+    """Both numbers, asked once for a page."""
+    known: tuple[int, int] | None = getattr(request, "_waiting_counts", None)
+    if known is None:
+        with connection.cursor() as cursor:
+            cursor.execute(_WAITING_SQL, {"me": request.user.pk})
+            known = cursor.fetchone()
+        request._waiting_counts = known  # type: ignore[attr-defined]  # noqa: SLF001 - our own name
+    return known
 
 
 class WaitingFilter(DecidedFilter):

@@ -91,4 +91,4 @@ class ManualPayment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.status} of order {self.order_id}"
+        return f"{self.order} {self.status}"

@@ -87,4 +87,4 @@ class ConflictPolicy(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.merchant_id} version {self.version}"
+        return f"{self.merchant} version {self.version}"

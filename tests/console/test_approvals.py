@@ -97,6 +97,7 @@ def test_another_approves_exactly_that_once(proposal: Proposal) -> None:
     assert Event.objects.filter(type="order.paid").count() == 1
     entry = AuditEntry.objects.get(action="conflict.resolved")
     assert (entry.actor, entry.origin.partition(",")[0]) == ("bob", "127.0.0.1")
+    assert "by bob, as alice proposed" in bob.get(page_of(proposal)).content.decode()
     assert AuditEntry.objects.filter(action="conflict.refused", actor="bob").count() == 1
     assert_books_balance()
 

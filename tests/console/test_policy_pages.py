@@ -128,6 +128,7 @@ def test_a_policy_is_tried_proposed_approved_and_does_what_its_trial_said(
     assert Refund.objects.count() == 1
     after = bob.get(page_of(policy)).content.decode()
     assert all(page_of(conflict) in after for conflict in decided)
+    assert after.count("by policy, version 1") == 4
 
 
 def _lines(account: ProviderAccount, policy: ConflictPolicy) -> list[tuple[Any, ...]]:
