@@ -1,5 +1,6 @@
 """Evidence for a dispute: all that is known, exact, without secrets, in a form that stays."""
 
+import base64
 import hashlib
 import json
 import re
@@ -148,7 +149,10 @@ def test_a_page_to_be_printed_stands_alone_and_runs_nothing(superuser: Client, t
     answer = superuser.post(address(told[Conflict]), WHY | {"form": "page"})
     page = answer.content.decode()
 
-    assert answer["Content-Security-Policy"].startswith("default-src 'none'; style-src")
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; frame-ancestors 'none'"
+    assert answer["Content-Security-Policy"].startswith(policy)
     assert re.search(r"<script|<link|<img|<a |src=|href=|url\(|\son\w+=", page) is None
     assert "@media print" in page
     assert "10.99 USD" in page
