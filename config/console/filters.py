@@ -1,11 +1,12 @@
 """The filters that several lists share."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 from unfold.contrib.filters.admin import (
     AllValuesCheckboxFilter,
     ChoicesCheckboxFilter,
@@ -53,7 +54,7 @@ DESTINATION: Final = ("destination", DestinationFilter)
 
 
 class BetweenFilter(RangeDateTimeFilter):  # type: ignore[misc]
-    """Reads times as UTC; a day without an hour means all of it, and what is no time finds none."""
+    """In the reader's hours; a day without one means all of it, and what is no time finds none."""
 
     def queryset(self, _request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         """The rows from the one time to the other."""
@@ -77,7 +78,8 @@ class BetweenFilter(RangeDateTimeFilter):  # type: ignore[misc]
         if not day:
             return None
         hour_of_day = time.fromisoformat(hour) if hour else at
-        return datetime.combine(date.fromisoformat(day), hour_of_day, tzinfo=UTC)
+        zone = timezone.get_current_timezone()
+        return datetime.combine(date.fromisoformat(day), hour_of_day, tzinfo=zone)
 
 
 class ReasonFilter(DropdownFilter):  # type: ignore[misc]

@@ -8,7 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 from django.core.management import CommandError, call_command
 
-from config.translations import catalog, source
+from config.translations import catalog, source, wanted
 
 
 def test_every_sentence_is_translated_and_compiled() -> None:
@@ -30,8 +30,8 @@ def test_what_is_missing_is_named(monkeypatch: Any, tmp_path: Any, changed: Any,
         path.write_bytes(content)
         monkeypatch.setattr(catalog, name, path)
     if "new" in says:
-        wanted = dict(catalog.wanted()) | {"A new sentence.": "here"}
-        monkeypatch.setattr(catalog, "wanted", lambda: wanted)
+        more = dict(wanted.wanted()) | {"A new sentence.": "here"}
+        monkeypatch.setattr(wanted, "wanted", lambda: more)
 
     with pytest.raises(CommandError, match=says):
         call_command("messages", check=True)
@@ -46,13 +46,13 @@ def test_words_with_other_placeholders_are_named() -> None:
 
 def test_what_the_theme_of_another_release_says_stays() -> None:
     kept = catalog.read()
-    kept.add("Of another release", "另一个版本", locations=[(catalog.THEME, 1)])
+    kept.add("Of another release", "另一个版本", locations=[(wanted.THEME, 1)])
     kept.add("Ours once", "曾经", locations=[("config/console/orders.py", 1)])
     fresh = catalog.updated(kept)
 
     assert fresh["Of another release"].string == "另一个版本"
     assert fresh.get("Ours once") is None
-    assert read_po(BytesIO(catalog.po_bytes(fresh)), locale=catalog.LOCALE)["Orders"].string
+    assert read_po(BytesIO(catalog.po_bytes(fresh)), locale=wanted.LOCALE)["Orders"].string
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,16 @@ def test_times_are_those_of_the_reader_and_say_so(superuser: Client, rows: Rows)
     assert "Times in Europe/Berlin" in in_berlin
 
 
+@pytest.mark.parametrize(("zone", "day"), [("UTC", "2031-07-04"), ("Asia/Shanghai", "2031-07-05")])
+def test_days_to_filter_by_are_those_of_the_reader(superuser: Client, zone: str, day: str) -> None:
+    factories.OrderFactory.create(created_at=datetime(2031, 7, 4, 18, 30, tzinfo=UTC))
+    choose(superuser, language="en", time_zone=zone)
+
+    answer = superuser.get(f"{list_of(Order)}?created_at_from_0={day}&created_at_to_0={day}")
+
+    assert len(answer.context["cl"].result_list) == 1
+
+
 @pytest.mark.parametrize("zone", ["", "Mars/Olympus", "Etc/GMT+5", "../../etc/passwd"])
 def test_what_is_no_place_is_refused(superuser: Client, zone: str) -> None:
     assert choose(superuser, time_zone=zone).status_code == 200

@@ -115,6 +115,8 @@ def test_a_code_opens_and_leads_to_where_one_wanted(anna: User) -> None:
     assert answer["Location"] == "/admin/orders/order/"
     assert client.get("/admin/orders/order/").status_code == 200
     assert client.session.session_key != before
+    assert actions() == ["login", "user.second_factor"]
+    assert AuditEntry.objects.latest("seq").after == {"by": "code"}
 
 
 def test_it_leads_to_no_other_host(anna: User) -> None:

@@ -32,10 +32,10 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Write, check or list."""
-        from config.translations import catalog  # noqa: PLC0415 - Babel is for development
+        from config.translations import catalog, wanted  # noqa: PLC0415 - Babel is for development
 
         if options["left"]:
-            for place, line, text in catalog.left():
+            for place, line, text in wanted.left():
                 self.stdout.write(f"{place}:{line}: {text}")
             return
         fresh = catalog.updated(catalog.read())
