@@ -14,20 +14,20 @@ from config.console.cells import Section
 from config.console.deeds import Deed
 from config.console.related import ROWS_MAX
 from config.console.screens import ReadOnlyScreen
-from payments.models import Level, NotificationMessage, Recipient
+from payments.models import Level, NotificationKind, NotificationMessage, Recipient
 
 
 @admin.register(Recipient)
 class RecipientScreen(ReadOnlyScreen):
     """Recipients; whoever may manage them adds, tests and stops them."""
 
-    list_display = ("shown", "kind", "of", "shown_least", "standing", "created_at")
+    list_display = ("shown_address", "shown_kind", "of", "shown_least", "standing", "created_at")
     list_select_related = ("merchant",)
     list_filter = (filters.choices("kind"), "active")
     search_fields = ("shown",)
     search_help_text = _("Part of an address")
     fields = (
-        ("shown", "kind"),
+        ("shown_address", "shown_kind"),
         ("of", "shown_least"),
         ("standing", "created_at"),
     )
@@ -75,6 +75,16 @@ class RecipientScreen(ReadOnlyScreen):
     def sections(self, row: Recipient) -> list[Section]:
         """What it was sent."""
         return [Section(str(_("Messages")), _messages(row))]
+
+    @admin.display(description=_("address"))
+    def shown_address(self, row: Recipient) -> str:
+        """What of the address may be seen."""
+        return cells.words(row.shown)
+
+    @admin.display(description=_("by"))
+    def shown_kind(self, row: Recipient) -> str:
+        """The way to it."""
+        return str(recipient_moves.KINDS[NotificationKind(row.kind)])
 
     @admin.display(description=_("conflicts of"))
     def of(self, row: Recipient) -> SafeString | str:

@@ -139,7 +139,6 @@ def pages(rows: Rows) -> list[str]:
     lists = [list_of(table) for table in TABLES]
     return [
         reverse("admin:index"),
-        f"{reverse('admin:index')}?by=day",
         *lists,
         f"{list_of(Conflict)}?decision=all",
         addition_to(Recipient),

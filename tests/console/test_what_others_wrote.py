@@ -55,6 +55,7 @@ def hostile_rows(db: None) -> Rows:
         destination_reason=HOSTILE,
         destination_state="PAUSED",
         destination_event_types=[PRINTABLE[:60]],
+        recipient_shown=PRINTABLE,
         destination_url=f"https://shop.example.com/{HOSTILE}",
         attempt_reply=HOSTILE,
         attempt_asked_by=HOSTILE[:80],
