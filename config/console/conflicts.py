@@ -107,6 +107,7 @@ class ConflictScreen(ReadOnlyScreen):
             "views": queue_views.bar(request) if self.has_view_permission(request) else [],
             "save_link": queue_views.save_link(request),
             "queue_keys": _KEYS,
+            "may_decide": self.has_decide_permission(request),
         }
         return super().changelist_view(request, more | (extra_context or {}))
 

@@ -82,7 +82,7 @@ def ask(
         "title": asked.title,
         "opts": meta,
         "original": row,
-        "asked": asked,
+        "asked": asked._replace(says=[text.visible(line) for line in asked.says]),
     }
     request.current_app = admin.site.name  # as Django's own pages do
     return TemplateResponse(request, template, context)

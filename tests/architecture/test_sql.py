@@ -22,6 +22,8 @@ DELETES = {
     "payments/notifications/collect.py: .delete()",
     # A projection, in the transaction that counts it anew.
     "orders/totals/rebuild.py: .delete()",
+    # A user's own name for a filter: it tells nothing of anything.
+    "config/console/conflict/queue_views.py: .delete()",
     # The simulator's own books, an SQLite file of the provider that it plays: nothing of ours.
     # Moves that were made, and switches that were used up.
     "config/simulator/moves.py: DELETE FROM",

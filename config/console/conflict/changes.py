@@ -3,12 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.console import cells, related
+from config.console import cells, deeds, related
+from config.console.deeds import Asked
 from payments.conflicts.seen import Change, Held, Value
+from payments.models import Conflict
+
+#: The answer to a form that was overtaken.
+OVERTAKEN: Final = 409
 
 _OF: Final[Mapping[str, Any]] = {
     "conflict": gettext_lazy("Conflict: %(field)s"),
@@ -30,6 +36,22 @@ _FIELDS: Final[Mapping[str, Any]] = {
     "txn_no": gettext_lazy("number"),
     "disposition": gettext_lazy("disposition"),
 }
+
+
+def overtaken(
+    request: HttpRequest, held: Held, changes: Sequence[Change], *, title: str, says: str
+) -> HttpResponse:
+    """The answer to what cannot be done any more: what moved, and no button."""
+    asked = Asked(
+        title=title,
+        says=[says],
+        button="",
+        back=cells.page_of(held.conflict),
+        table=table(changes, held),
+    )
+    answer = deeds.ask(request, Conflict, asked, held.conflict)
+    answer.status_code = OVERTAKEN
+    return answer
 
 
 def table(changes: Sequence[Change], held: Held) -> SafeString:

@@ -11,10 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.console import cells, deeds, related, rights, who
+from config.console import cells, deeds, related, rights, text, who
 from config.console.conflict import approvers, changes, resolutions
 from config.console.conflict.forms import WhyForm
-from config.console.conflict.resolving import OVERTAKEN
 from config.console.deeds import Asked, Deed
 from payments.conflicts import checking, four_eyes
 from payments.conflicts import seen as seeing
@@ -82,7 +81,7 @@ def standing(request: HttpRequest, conflict: Conflict) -> Standing | None:
         (_("May approve"), approvers.names(but=row.proposed_by_id)),
     ]
     name = str(resolutions.NAMES[row.resolution])
-    return Standing(name, row.consequence, lines, _deeds(request, row))
+    return Standing(name, text.visible(row.consequence), lines, _deeds(request, row))
 
 
 def view(request: HttpRequest, pk: int, proposal_id: int, verb: str) -> HttpResponse:
@@ -105,7 +104,9 @@ def _answer(request: HttpRequest, row: Proposal, verb: str, why: str) -> HttpRes
     except Moved as moved:
         return _overtaken(request, row, moved.changes)
     except Refused as refusal:
-        messages.warning(request, _("Nothing was changed. %(why)s") % {"why": refusal})
+        messages.warning(
+            request, _("Nothing was changed. %(why)s") % {"why": text.visible(str(refusal))}
+        )
     except OperationalError:
         messages.error(request, deeds.BUSY)
     else:
@@ -159,16 +160,13 @@ def _asked(row: Proposal, verb: str, form: WhyForm | None) -> Asked:
 def _overtaken(request: HttpRequest, row: Proposal, moved: tuple[Change, ...]) -> HttpResponse:
     """The state is not the one that it was proposed in: what is different."""
     held = seeing.look(row.conflict_id, target_no=row.order_no)
-    asked = Asked(
+    return changes.overtaken(
+        request,
+        held,
+        moved,
         title=_("Nothing was done: the state has moved since it was proposed"),
-        says=[_("Reject the proposal, or have it withdrawn, and decide on what is true now.")],
-        button="",
-        back=cells.page_of(row.conflict),
-        table=changes.table(moved, held),
+        says=_("Reject the proposal, or have it withdrawn, and decide on what is true now."),
     )
-    answer = deeds.ask(request, Conflict, asked, row.conflict)
-    answer.status_code = OVERTAKEN
-    return answer
 
 
 def _deeds(request: HttpRequest, row: Proposal) -> list[Deed]:

@@ -92,7 +92,7 @@ def _dismiss(request: HttpRequest, versions: dict[int, int], why: str) -> None:
     done = len(told) - len(refused)
     messages.success(request, _("Dismissed: %(number)s.") % {"number": done})
     for one in refused[:_SPELLED_MAX]:
-        words = {"number": one.conflict_id, "why": one.refused}
+        words = {"number": one.conflict_id, "why": text.visible(one.refused)}
         messages.warning(request, _("Conflict %(number)s was left alone. %(why)s") % words)
     if len(refused) > _SPELLED_MAX:
         more = len(refused) - _SPELLED_MAX

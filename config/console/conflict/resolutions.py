@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from config.console import text
 from payments.clients.choice import Choice
 from payments.conflicts import checking
 from payments.conflicts.options import Option, options
@@ -73,7 +74,7 @@ def _way(held: Held, choice: Option, reach: Choice | None) -> Way:
     takes_two = checking.alone_up_to(held, choice) is not None
     return Way(
         name=name_of(how, takes_two=takes_two),
-        says=choice.consequence,
+        says=text.visible(choice.consequence),
         link=link_to(held.conflict.pk, how),
         takes_two=takes_two,
         grave=how in GRAVE,

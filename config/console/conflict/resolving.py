@@ -5,7 +5,7 @@ has moved, nothing is done, and the page comes again with what moved.
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import BadRequest
@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from config.console import cells, deeds, related, rights, who
+from config.console import cells, deeds, related, rights, text, who
 from config.console.conflict import approvers, changes, matching, resolutions
 from config.console.conflict.forms import DecisionForm
 from config.console.deeds import Asked
@@ -27,9 +27,6 @@ from payments.conflicts.refusals import Moved, NeedsTwoPeople, Refused
 from payments.conflicts.seen import Change, Held, NoSuchConflict, NotSeen
 from payments.models import Conflict, Resolution
 from payments.refunds.access import clients
-
-#: The answer to a form that was overtaken.
-OVERTAKEN: Final = 409
 
 
 class _Case(NamedTuple):
@@ -78,7 +75,9 @@ def _answer(request: HttpRequest, held: Held, how: Resolution) -> HttpResponse:
         messages.warning(request, str(refusal))
         return HttpResponseRedirect(request.get_full_path())
     except Refused as refusal:
-        messages.warning(request, _("Nothing was changed. %(why)s") % {"why": refusal})
+        messages.warning(
+            request, _("Nothing was changed. %(why)s") % {"why": text.visible(str(refusal))}
+        )
     except OperationalError:
         messages.error(request, deeds.BUSY)
     else:
@@ -133,7 +132,7 @@ def _page(
         table=changes.table(changed, held) if changed else "",
     )
     answer = deeds.ask(request, Conflict, asked, held.conflict)
-    answer.status_code = OVERTAKEN if changed else answer.status_code
+    answer.status_code = changes.OVERTAKEN if changed else answer.status_code
     return answer
 
 
@@ -143,16 +142,9 @@ def _overtaken(
     """What moved; and the same decision to be taken anew, if it still fits."""
     if not why_not(how, held.facts):
         return _page(request, _case(held, how), changed=changed)
-    asked = Asked(
-        title=_("Nothing was done: what you saw has moved"),
-        says=[_("What you wanted to do fits no more: %(why)s") % {"why": why_not(how, held.facts)}],
-        button="",
-        back=cells.page_of(held.conflict),
-        table=changes.table(changed, held),
-    )
-    answer = deeds.ask(request, Conflict, asked, held.conflict)
-    answer.status_code = OVERTAKEN
-    return answer
+    says = _("What you wanted to do fits no more: %(why)s") % {"why": why_not(how, held.facts)}
+    title = _("Nothing was done: what you saw has moved")
+    return changes.overtaken(request, held, changed, title=title, says=says)
 
 
 def _case(held: Held, how: Resolution) -> _Case:

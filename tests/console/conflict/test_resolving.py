@@ -32,13 +32,7 @@ def test_every_resolution_in_every_state_through_its_page(
 ) -> None:
     make, fitting = STATES[state]
     conflict = make(account)
-    money = conflict.transaction
-    other = order_of(
-        account,
-        "2002",
-        amount_minor=money.amount_minor if money else 1099,
-        currency=money.currency if money else "USD",
-    )
+    other = deciding.payable_by(account, conflict)
     shown = alice.get(page_of(conflict)).content.decode()
 
     for how in EFFECTS:
@@ -229,3 +223,17 @@ def test_what_is_no_form_of_ours_is_a_bad_request(
     for how in ("ask_provider", "nonsense"):
         assert alice.get(f"{page_of(conflict)[:-7]}resolve/{how}/").status_code == 404
     assert Conflict.objects.get().status == "OPEN"
+
+
+def test_a_number_with_markup_is_text_wherever_it_is_told(
+    account: ProviderAccount, alice: Client
+) -> None:
+    conflict = deciding.late(account, txn_no="txn_<b>A")
+    told = [alice.get(page_of(conflict)), alice.get(address(conflict, REFUND))]
+    alice.post(address(conflict, REFUND), filled(alice, conflict, REFUND))
+    told.append(alice.get(page_of(conflict)))
+
+    for answer in told:
+        shown = answer.content.decode()
+        assert "txn_&lt;b&gt;A" in shown
+        assert "txn_<b>A" not in shown

@@ -99,6 +99,17 @@ def in_doubt(account: ProviderAccount, provider: ProviderDouble) -> Conflict:
     return Conflict.objects.get()
 
 
+def payable_by(account: ProviderAccount, conflict: Conflict) -> Order:
+    """Order 2002, which the conflict's payment could pay."""
+    money = conflict.transaction
+    return order_of(
+        account,
+        "2002",
+        amount_minor=money.amount_minor if money else 1099,
+        currency=money.currency if money else "USD",
+    )
+
+
 def currency(account: ProviderAccount) -> Conflict:
     order_of(account)
     return _told(account, currency="EUR")

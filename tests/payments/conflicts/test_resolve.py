@@ -126,13 +126,7 @@ def test_every_resolution_in_every_state_does_its_effect_or_nothing(
 ) -> None:
     make, fitting = STATES[state]
     conflict = make(account)
-    money = conflict.transaction
-    other = order_of(
-        account,
-        "2002",
-        amount_minor=money.amount_minor if money else 1099,
-        currency=money.currency if money else "USD",
-    )
+    other = deciding.payable_by(account, conflict)
     for how in Resolution:
         point = transaction.savepoint()
         (_is_done if how in fitting else _is_refused)(how, conflict.pk, other, alice)
