@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from django.core.management import get_commands, load_command_class
 
 from tests import processes
 
@@ -111,7 +112,9 @@ def test_a_python_without_the_packages_is_told_where_they_are() -> None:
 
 @pytest.mark.parametrize("command", OURS)
 def test_the_help_of_a_command_says_what_it_does(command: str) -> None:
-    about = _manage("help", command).stdout.partition("\n\n")[2]
+    ours = load_command_class(get_commands()[command], command)
+
+    about = ours.create_parser("manage.py", command).format_help().partition("\n\n")[2]
 
     assert about[0].isupper()
 

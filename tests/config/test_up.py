@@ -103,8 +103,8 @@ def _copy(checkout: Path) -> Path:
     checkout.mkdir()
     for name in _SOURCES:
         if (ROOT / name).is_dir():
-            without = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, checkout / name, ignore=without)
+            # With its bytecode: ten processes of each run would compile it again.
+            shutil.copytree(ROOT / name, checkout / name)
         else:
             shutil.copy(ROOT / name, checkout / name)
     return checkout
