@@ -9,11 +9,13 @@ from typing import Final
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop as _
 
 from audit import chain
 from payments.conflicts import people
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, NoReason, NotAllowed
+from payments.conflicts.saying import says
 from payments.roles import ROLES
 
 GIVE: Final = "auth.change_user"
@@ -47,18 +49,26 @@ def give(
     held = roles_of(user)
     _may_give(user, roles, held, person)
     if held != frozenset(seen):
-        raise DoesNotFit(f"{user.username} has other roles by now: {_listed(held)}.")
+        raise DoesNotFit(
+            says(
+                _("%(user)s has other roles by now: %(roles)s."),
+                user=user.username,
+                roles=_listed(held),
+            )
+        )
     if held == roles:
-        raise DoesNotFit(f"{user.username} has just these roles already.")
+        raise DoesNotFit(says(_("%(user)s has just these roles already."), user=user.username))
     if not why.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     user.groups.remove(*(groups[role] for role in held - roles))
     user.groups.add(*(groups[role] for role in roles - held))
     if roles and not user.is_staff:
         user.is_staff = True
         user.save(update_fields=["is_staff"])
     if _ADMIN in held - roles and not admins().exists():
-        raise DoesNotFit(f"{user.username} is the last admin: make another one first.")
+        raise DoesNotFit(
+            says(_("%(user)s is the last admin: make another one first."), user=user.username)
+        )
     chain.record(
         by=person.actor,
         action="user.roles",
@@ -83,11 +93,21 @@ def admins() -> QuerySet[User]:
 
 def _may_give(user: User, roles: frozenset[str], held: frozenset[str], person: Person) -> None:
     if user.is_superuser:
-        raise NotAllowed(f"{user.username} is a superuser, who may everything without a role.")
+        raise NotAllowed(
+            says(
+                _("%(user)s is a superuser, who may everything without a role."), user=user.username
+            )
+        )
     more = roles - held
     if user.pk == person.user_id and more:
-        raise NotAllowed(f"{person.name} cannot give himself {_listed(more)}: another admin can.")
+        raise NotAllowed(
+            says(
+                _("%(who)s cannot give himself %(roles)s: another admin can."),
+                who=person.name,
+                roles=_listed(more),
+            )
+        )
 
 
 def _listed(roles: Iterable[str]) -> str:
-    return ", ".join(sorted(roles)) or "none"
+    return ", ".join(sorted(roles)) or says(_("none"))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
 from django.db import OperationalError
+from django.utils.translation import gettext as _
 
 from audit import chain
 from audit.actors import Actor
@@ -73,12 +74,12 @@ def _replay(
 ) -> Replayed:
     was = _verdicts_of(first)
     if first.key_id == API_KEY_ID:
-        return _cannot(first, was, "it was the provider's own answer: ask the provider again")
+        return _cannot(first, was, _("it was the provider's own answer: ask the provider again"))
     found: list[Replayed] = []
     try:
         endpoint = find_endpoint(first.account.provider, first.account.name)
         if endpoint is None:
-            return _cannot(first, was, "its account is not active")
+            return _cannot(first, was, _("its account is not active"))
         request = SignedRequest(
             headers=tuple((str(name), str(value)) for name, value in first.headers),
             body=bytes(first.body or b""),
@@ -100,7 +101,7 @@ def _replay(
 
         receive(intake, readings, keep=judge)
     except OperationalError:
-        return _cannot(first, was, "the database is busy: try again")
+        return _cannot(first, was, _("the database is busy: try again"))
     except (TooManyHeld, Undecryptable) as error:
         return _cannot(first, was, str(error))
     return found[0]

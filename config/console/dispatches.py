@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from config.console import cells, colours, filters, outgoing, redriving, resending, rights, tries
 from config.console.cells import Section
@@ -31,7 +32,7 @@ class DispatchScreen(ReadOnlyScreen):
     )
     list_select_related = ("event", "destination")
     list_filter = (filters.DispatchStateFilter, filters.DESTINATION, filters.between("created_at"))
-    search_help_text = "A whole event id, or a whole destination's code"
+    search_help_text = gettext_lazy("A whole event id, or a whole destination's code")
     search_fields = ("destination__code__exact",)
     actions = ("redrive",)
     fieldsets = (
@@ -92,7 +93,7 @@ class DispatchScreen(ReadOnlyScreen):
         """Who may redrive."""
         return rights.may(request, rights.OPERATE)
 
-    @admin.action(description="Redrive the dead among them", permissions=["operate"])
+    @admin.action(description=gettext_lazy("Redrive the dead among them"), permissions=["operate"])
     def redrive(self, _request: HttpRequest, rows: QuerySet[Dispatch]) -> HttpResponse:
         """Show how many, and to where."""
         return redriving.to_page(rows)
@@ -101,9 +102,9 @@ class DispatchScreen(ReadOnlyScreen):
         """Send a webhook again; put another back in line if it is dead."""
         if rights.may(request, rights.OPERATE, or_member=True) and resending.is_possible(row):
             link = reverse("admin:outbox_dispatch_resend", args=[row.pk])
-            return [Deed("Send again", link)]
+            return [Deed(_("Send again"), link)]
         if rights.may(request, rights.OPERATE) and row.state == DispatchState.DEAD:
-            return [outgoing.redrive(f"ids={row.pk}", "Redrive")]
+            return [outgoing.redrive(f"ids={row.pk}", _("Redrive"))]
         return []
 
     def sections(self, row: Dispatch) -> list[Section]:
@@ -111,60 +112,61 @@ class DispatchScreen(ReadOnlyScreen):
         if row.destination.kind != DestinationKind.WEBHOOK:
             return []
         made = Attempt.objects.filter(dispatch=row)
-        return [Section("Attempts", tries.table(made))]
+        return [Section(_("Attempts"), tries.table(made))]
 
     def members_sections(self, row: Dispatch) -> list[Section]:
         """The same, without the names of those who run the service."""
         made = Attempt.objects.filter(dispatch=row)
         return [Section(_("Attempts"), tries.table(made, for_merchant=True))]
 
-    @admin.display(description="event")
+    @admin.display(description=gettext_lazy("event"))
     def shown_type(self, row: Dispatch) -> SafeString | str:
         """What happened."""
         return cells.words(row.event.type)
 
-    @admin.display(description="about")
+    @admin.display(description=gettext_lazy("about"))
     def about(self, row: Dispatch) -> SafeString | str:
         """What it tells of, and which of the events about that it is."""
         return cells.short(f"{row.aggregate_id}#{row.seq}")
 
-    @admin.display(description="about")
+    @admin.display(description=gettext_lazy("about"))
     def about_whole(self, row: Dispatch) -> SafeString | str:
         """The same, in full."""
         return cells.mono(f"{row.aggregate_type} {row.aggregate_id}#{row.seq}")
 
-    @admin.display(description="state")
+    @admin.display(description=gettext_lazy("state"))
     def shown_state(self, row: Dispatch) -> SafeString | str:
         """How far it got, and how often it was refused."""
-        refused = f"refused {row.attempts} times" if row.attempts else ""
+        counted = ngettext("refused %(times)s time", "refused %(times)s times", row.attempts)
+        refused = counted % {"times": row.attempts} if row.attempts else ""
         return cells.two_lines(cells.label(row.state, colours.DISPATCH), refused)
 
-    @admin.display(description="last error")
+    @admin.display(description=gettext_lazy("last error"))
     def shown_error(self, row: Dispatch) -> SafeString | str:
         """The last reason."""
         return cells.brief(row.last_error)
 
-    @admin.display(description="last error")
+    @admin.display(description=gettext_lazy("last error"))
     def whole_error(self, row: Dispatch) -> str:
         """The last reason, in full."""
         return cells.words(row.last_error)
 
-    @admin.display(description="redrive")
+    @admin.display(description=gettext_lazy("redrive"))
     def shown_redrive(self, row: Dispatch) -> SafeString | str:
         """The id of the last redrive."""
         return cells.short(str(row.redrive_id or ""))
 
-    @admin.display(description="redrive")
+    @admin.display(description=gettext_lazy("redrive"))
     def whole_redrive(self, row: Dispatch) -> SafeString | str:
         """The same, in full."""
         return outgoing.redriven(row)
 
-    @admin.display(description="event")
+    @admin.display(description=gettext_lazy("event"))
     def event_page(self, row: Dispatch) -> SafeString | str:
         """What is told."""
         return cells.link(row.event, f"{row.event.type} {row.event_id}")
 
-    @admin.display(description="destination")
+    @admin.display(description=gettext_lazy("destination"))
     def destination_page(self, row: Dispatch) -> SafeString | str:
         """Where to."""
         endpoint = getattr(row.destination, "endpoint", None)

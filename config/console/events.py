@@ -27,7 +27,7 @@ class EventScreen(ReadOnlyScreen):
 
     list_display = ("shown_type", "tells_of", "progress", "created_at")
     list_filter = (filters.ProgressFilter, filters.between("created_at"))
-    search_help_text = "Event id, or start of what it is about: shop/1001"
+    search_help_text = _("Event id, or start of what it is about: shop/1001")
     search_fields = ("aggregate_id__startswith",)
     ordering = ("-created_at",)
     actions = ("redrive",)
@@ -65,7 +65,7 @@ class EventScreen(ReadOnlyScreen):
         """Who may redrive."""
         return rights.may(request, rights.OPERATE)
 
-    @admin.action(description="Redrive where they are dead", permissions=["operate"])
+    @admin.action(description=_("Redrive where they are dead"), permissions=["operate"])
     def redrive(self, _request: HttpRequest, rows: QuerySet[Event]) -> HttpResponse:
         """Show how many, and to where."""
         return redriving.to_page(Dispatch.objects.filter(event__in=rows.values("pk")))
@@ -76,14 +76,14 @@ class EventScreen(ReadOnlyScreen):
         if not rights.may(request, rights.OPERATE) or not dead:
             return []
         ids = ",".join(str(pk) for pk in dead[: redriving.REDRIVEN_MAX])
-        return [outgoing.redrive(f"ids={ids}", "Redrive")]
+        return [outgoing.redrive(f"ids={ids}", gettext("Redrive"))]
 
     def sections(self, row: Event) -> list[Section]:
         """Where it goes, what is told, and with which headers."""
         return [
-            Section("Destinations", outgoing.ways_of(row)),
-            Section("Payload", cells.json_block(row.payload)),
-            Section("Headers", cells.json_block(row.headers)),
+            Section(gettext("Destinations"), outgoing.ways_of(row)),
+            Section(gettext("Payload"), cells.json_block(row.payload)),
+            Section(gettext("Headers"), cells.json_block(row.headers)),
         ]
 
     def members_sections(self, row: Event) -> list[Section]:
@@ -93,12 +93,12 @@ class EventScreen(ReadOnlyScreen):
             Section(gettext("What is told"), cells.json_block(row.payload)),
         ]
 
-    @admin.display(description="type")
+    @admin.display(description=_("type"))
     def shown_type(self, event: Event) -> str:
         """What happened."""
         return cells.words(event.type)
 
-    @admin.display(description="about")
+    @admin.display(description=_("about"))
     def tells_of(self, event: Event) -> SafeString | str:
         """What it tells of, and which of the events about that it is."""
         return cells.short(f"{event.aggregate_id}#{event.seq}")
@@ -108,12 +108,12 @@ class EventScreen(ReadOnlyScreen):
         """The same, in full."""
         return cells.mono(f"{event.aggregate_type} {event.aggregate_id}#{event.seq}")
 
-    @admin.display(description="state")
+    @admin.display(description=_("state"))
     def progress(self, event: Event) -> SafeString:
         """How far it got on the way to each destination."""
         return outgoing.states_of(event)
 
-    @admin.display(description="about")
+    @admin.display(description=_("about"))
     def about(self, event: Event) -> SafeString | str:
         """What it tells of: an order, a refund, a payment or a conflict."""
         return cells.link(_subject(event), f"{event.aggregate_type} {event.aggregate_id}")

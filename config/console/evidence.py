@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from config.console import cells, text
 from payments.models import Delivery
@@ -19,7 +20,7 @@ def headers(kept: Iterable[Iterable[object]]) -> SafeString:
     """The headers in the order they came."""
     pairs = [[str(part) for part in pair] for pair in kept]
     return cells.table(
-        ("Header", "Value"),
+        (_("Header"), _("Value")),
         [(cells.words(name), cells.mono(masked(name, value))) for name, value in pairs],
     )
 
@@ -36,13 +37,13 @@ def body(row: Delivery) -> SafeString:
     if row.body is None:
         holder = Delivery.objects.filter(batch_id=row.batch_id, item_no=0).defer("body").first()
         return cells.table(
-            ("Kept once for the batch",), [(cells.link(holder, "With its first item"),)]
+            (_("Kept once for the batch"),), [(cells.link(holder, _("With its first item")),)]
         )
     raw = bytes(row.body)
     shown, form = text.from_bytes(raw)
-    notes = [f"{len(raw)} bytes"]
+    notes = [_("%(number)s bytes") % {"number": len(raw)}]
     if form == "hex":
-        notes.append("not text, shown in hex")
+        notes.append(_("not text, shown in hex"))
     if len(raw) > text.TEXT_BYTES_MAX:
-        notes.append(f"the first {text.TEXT_BYTES_MAX} are shown")
+        notes.append(_("the first %(number)s are shown") % {"number": text.TEXT_BYTES_MAX})
     return cells.block(shown, note=", ".join(notes))

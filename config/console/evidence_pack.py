@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils import translation
 
 from audit.models import AuditEntry
 from config.console import evidence_rows, finding, two_sides
@@ -70,7 +71,7 @@ class _Maker:
             "made_at": evidence_rows.now(now),
             "made_by": self._request.user.get_username(),
             "about": f"{row._meta.model_name}:{row.pk}",  # noqa: SLF001 - Django's documented way to a model's names
-            "question": two_sides.question(conflict) if conflict else None,
+            "question": _question(conflict) if conflict else None,
             "order": evidence_rows.order(order) if order and self._may_see(order) else None,
             "payments": [evidence_rows.payment(each) for each in money],
             "refunds": [evidence_rows.refund(each) for each in refunds],
@@ -118,6 +119,12 @@ class _Maker:
         if len(found) > ROWS_MAX:
             self._cut.append(name)
         return found[:ROWS_MAX]
+
+
+def _question(conflict: Conflict) -> str:
+    """In English, as all of the pack: the provider reads it, and its digest is nobody's own."""
+    with translation.override("en"):
+        return two_sides.question(conflict)
 
 
 def _events(

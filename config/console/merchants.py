@@ -7,6 +7,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.console import cells, policy_switches, policy_words
 from config.console.audited import Audited
@@ -48,7 +49,7 @@ class MerchantScreen(Audited, ReadOnlyScreen):
         """A superuser: whoever deactivates a merchant stops its money."""
         return bool(request.user.is_superuser)
 
-    @admin.display(description="name")
+    @admin.display(description=gettext_lazy("name"))
     def shown_name(self, merchant: Merchant) -> str:
         """The name, with nothing hidden in it."""
         return cells.words(merchant.name)
@@ -68,12 +69,12 @@ class ApiKeyScreen(ReadOnlyScreen):
         """The keys without their digests."""
         return super().get_queryset(request).defer("secret_sha256")
 
-    @admin.display(description="label")
+    @admin.display(description=gettext_lazy("label"))
     def shown_label(self, key: ApiKey) -> str:
         """What the merchant calls it."""
         return cells.words(key.label)
 
-    @admin.display(description="standing")
+    @admin.display(description=gettext_lazy("standing"))
     def standing(self, key: ApiKey) -> SafeString | str:
         """Whether it still opens anything."""
         colours = {"ACTIVE": "success"}

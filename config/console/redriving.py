@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from config.console import cells, deeds, rights
 from config.console.deeds import Asked
@@ -21,6 +22,8 @@ from outbox.redrive import redrive
 REDRIVEN_MAX: Final = 500
 #: How many redrive ids the answer names; the pages of the dispatches have them all.
 _NAMED_MAX: Final = 5
+#: How many the page shows in its table.
+_SHOWN_MAX: Final = 20
 _ID_DIGITS_MAX: Final = 18
 
 
@@ -42,7 +45,7 @@ def view(request: HttpRequest) -> HttpResponse:
         chosen = _chosen(request)
     dead = list(chosen[: REDRIVEN_MAX + 1])
     if not dead:
-        messages.warning(request, "Nothing of that is dead now.")
+        messages.warning(request, _("Nothing of that is dead now."))
         return HttpResponseRedirect(_list())
     return deeds.ask(request, Dispatch, _asked(request, dead, form))
 
@@ -72,20 +75,33 @@ def _dead() -> QuerySet[Dispatch]:
 def _asked(request: HttpRequest, dead: list[Dispatch], form: deeds.WhyForm) -> Asked:
     shown = dead[:REDRIVEN_MAX]
     numbers = Counter(row.destination.code for row in shown)
-    where = ", ".join(f"{number} to {code}" for code, number in sorted(numbers.items()))
-    says = [f"Back in line, with all their attempts: {where}."]
+    where = [
+        _("%(number)s to %(destination)s") % {"number": number, "destination": code}
+        for code, number in sorted(numbers.items())
+    ]
+    says = [_("Back in line, with all their attempts: %(where)s.") % {"where": ", ".join(where)}]
     if len(dead) > REDRIVEN_MAX or "more" in request.GET:
-        says.append(f"There are more: these are the {REDRIVEN_MAX} that died first.")
-    says.append("What waits behind them goes out after them. Mend what killed them first.")
+        most = {"most": REDRIVEN_MAX}
+        says.append(_("There are more: these are the %(most)s that died first.") % most)
+    says.append(_("What waits behind them goes out after them. Mend what killed them first."))
+    number = {"number": len(shown)}
+    more = _("And %(number)s more.") % {"number": len(shown) - _SHOWN_MAX}
     return Asked(
-        title=f"Redrive {len(shown)} dead",
+        title=_("Redrive %(number)s dead") % number,
         says=says,
-        button=f"Redrive {len(shown)}",
+        button=_("Redrive %(number)s") % number,
         back=_list(),
         form=form,
         seen={"ids": ",".join(str(row.pk) for row in shown)},
         table=cells.table(
-            ("Event", "About", "Destination", "Died", "Attempts", "Last error"),
+            (
+                _("Event"),
+                _("About"),
+                _("Destination"),
+                _("Died"),
+                _("Attempts"),
+                _("Last error"),
+            ),
             [
                 (
                     cells.link(row, row.event.type),
@@ -95,9 +111,9 @@ def _asked(request: HttpRequest, dead: list[Dispatch], form: deeds.WhyForm) -> A
                     row.attempts,
                     cells.words(row.last_error),
                 )
-                for row in shown[:20]
+                for row in shown[:_SHOWN_MAX]
             ],
-            more="" if len(shown) <= 20 else f"And {len(shown) - 20} more.",  # noqa: PLR2004
+            more="" if len(shown) <= _SHOWN_MAX else more,
         ),
     )
 
@@ -113,7 +129,7 @@ def _redrive(request: HttpRequest, ids: list[int], why: str) -> str:
     for code, events in sorted(where.items()):
         redriven |= redrive(events, destination=code, by=rights.by(request))
     if not redriven:
-        raise deeds.Refused("none of them is dead any more")
+        raise deeds.Refused(_("none of them is dead any more"))
     told = sorted((str(event), code, str(attempt)) for (event, code), attempt in redriven.items())
     about = told[0][0] if len(told) == 1 else "many"
     deeds.keep(request, "event.redriven", about, after={"redriven": told}, why=why)
@@ -121,10 +137,23 @@ def _redrive(request: HttpRequest, ids: list[int], why: str) -> str:
 
 
 def _told(redriven: Iterable[tuple[tuple[UUID, str], UUID]], *, asked: int) -> str:
-    named = [f"{event} to {code}: {attempt}" for (event, code), attempt in redriven]
-    of = "" if len(named) == asked else f" of {asked}; the others were not dead any more"
-    more = f"; and {len(named) - _NAMED_MAX} more" if len(named) > _NAMED_MAX else ""
-    return f"Back in line: {len(named)}{of}. Redrive ids: {'; '.join(named[:_NAMED_MAX])}{more}."
+    named = [
+        f"{event} \N{RIGHTWARDS ARROW} {code}: {attempt}" for (event, code), attempt in redriven
+    ]
+    ids = "; ".join(named[:_NAMED_MAX])
+    if len(named) > _NAMED_MAX:
+        more = {"ids": ids, "number": len(named) - _NAMED_MAX}
+        ids = _("%(ids)s; and %(number)s more") % more
+    values = {"number": len(named), "asked": asked, "ids": ids}
+    if len(named) == asked:
+        return _("Back in line: %(number)s. Redrive ids: %(ids)s.") % values
+    return (
+        _(
+            "Back in line: %(number)s of %(asked)s; the others were not dead any more. "
+            "Redrive ids: %(ids)s."
+        )
+        % values
+    )
 
 
 def ids_of(written: str) -> list[int]:

@@ -2,6 +2,8 @@
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.console import cells, colours, filters, outgoing, related
 from config.console.cells import Section
@@ -33,7 +35,7 @@ class RefundScreen(ReadOnlyScreen):
         filters.between("requested_at"),
     )
     search_fields = ("refund_no__startswith", "provider_refund_no__startswith")
-    search_help_text = "Start of a refund's number, ours or the provider's"
+    search_help_text = gettext_lazy("Start of a refund's number, ours or the provider's")
     fieldsets = (
         (
             None,
@@ -49,7 +51,7 @@ class RefundScreen(ReadOnlyScreen):
             },
         ),
         (
-            "At the provider",
+            gettext_lazy("At the provider"),
             {"fields": (("first_sent_at", "sent_at"), ("asks", "said"), ("due_at", "lease_until"))},
         ),
     )
@@ -59,59 +61,59 @@ class RefundScreen(ReadOnlyScreen):
         payment = ProviderTransaction.objects.filter(pk=row.payment_id)
         doubts = Conflict.objects.filter(subject=f"refund:{row.pk}")
         return [
-            Section("The payment", related.transactions(payment)),
-            Section("Conflicts", related.conflicts(doubts)),
+            Section(_("The payment"), related.transactions(payment)),
+            Section(_("Conflicts"), related.conflicts(doubts)),
             Section(
-                "Events", outgoing.events(events.REFUND, f"{row.merchant.code}/{row.refund_no}")
+                _("Events"), outgoing.events(events.REFUND, f"{row.merchant.code}/{row.refund_no}")
             ),
         ]
 
-    @admin.display(description="refund")
+    @admin.display(description=gettext_lazy("refund"))
     def shown_refund_no(self, row: Refund) -> SafeString | str:
         """The merchant's number, which is also the provider's idempotency key."""
         return cells.mono(row.refund_no)
 
-    @admin.display(description="status")
+    @admin.display(description=gettext_lazy("status"))
     def shown_status(self, row: Refund) -> SafeString | str:
         """How far it is."""
         return cells.label(row.status, colours.REFUND)
 
-    @admin.display(description="amount")
+    @admin.display(description=gettext_lazy("amount"))
     def shown_amount(self, row: Refund) -> SafeString:
         """What goes back."""
         return cells.amount(related.money(row.amount_minor, row.currency))
 
-    @admin.display(description="reason")
+    @admin.display(description=gettext_lazy("reason"))
     def shown_reason(self, row: Refund) -> str:
         """The merchant's words."""
         return cells.words(row.reason)
 
-    @admin.display(description="said last")
+    @admin.display(description=gettext_lazy("said last"))
     def said(self, row: Refund) -> str:
         """Why it is not done, in the provider's words or ours."""
         return cells.words(row.why)
 
-    @admin.display(description="payment")
+    @admin.display(description=gettext_lazy("payment"))
     def payment_page(self, row: Refund) -> SafeString | str:
         """The payment that goes back."""
         return cells.link(row.payment)
 
-    @admin.display(description="order")
+    @admin.display(description=gettext_lazy("order"))
     def order_page(self, row: Refund) -> SafeString | str:
         """The order that the payment has paid, if it has."""
         return cells.link(row.order)
 
-    @admin.display(description="account")
+    @admin.display(description=gettext_lazy("account"))
     def account_page(self, row: Refund) -> SafeString | str:
         """Where it is asked for."""
         return cells.link(row.account)
 
-    @admin.display(description="provider's number")
+    @admin.display(description=gettext_lazy("provider's number"))
     def shown_provider_refund_no(self, row: Refund) -> SafeString | str:
         """The provider's number for it, once known."""
         return cells.mono(row.provider_refund_no)
 
-    @admin.display(description="in the ledger")
+    @admin.display(description=gettext_lazy("in the ledger"))
     def ledger_page(self, row: Refund) -> SafeString | str:
         """The money fact that it became."""
         return cells.link(row.transaction)

@@ -3,6 +3,7 @@
 from django.core.exceptions import BadRequest
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from config.console import cells, deeds, members, rights
 from config.console.deeds import Asked
@@ -31,9 +32,10 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
             raise BadRequest
         return deeds.done(request, lambda: _resend(request, row, seen), back)
     asked = Asked(
-        title=f"Send {row.event.type} to {row.destination.code} again",
-        says=[_says(row), "It keeps its id, so a receiver that has it knows."],
-        button="Send again",
+        title=_("Send %(event)s to %(destination)s again")
+        % {"event": row.event.type, "destination": row.destination.code},
+        says=[_says(row), _("It keeps its id, so a receiver that has it knows.")],
+        button=_("Send again"),
         back=back,
         seen={"seen": _standing(row)},
     )
@@ -43,14 +45,13 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
 def _says(row: Dispatch) -> str:
     match row.state:
         case DispatchState.PUBLISHED:
-            when = cells.moment(row.published_at)
-            return (
-                f"It was delivered at {when} and is sent once more, whatever the endpoint's state."
-            )
+            return _(
+                "It was delivered at %(time)s and is sent once more, whatever the endpoint's state."
+            ) % {"time": cells.moment(row.published_at)}
         case DispatchState.DEAD:
-            return "It is dead. It goes back in line with all its attempts."
+            return _("It is dead. It goes back in line with all its attempts.")
         case _:
-            return "It waits. It goes out as soon as the events before it are through."
+            return _("It waits. It goes out as soon as the events before it are through.")
 
 
 @transaction.atomic
@@ -59,13 +60,15 @@ def _resend(request: HttpRequest, row: Dispatch, seen: str) -> str:
     locked = Dispatch.objects.select_for_update(no_key=True).filter(pk=row.pk)
     now = locked.select_related(None).first()
     if now is None:
-        raise deeds.Refused("it is not there any more")
+        raise deeds.Refused(_("it is not there any more"))
     if _standing(now) != seen:
-        raise deeds.Refused("it was tried, or somebody asked for it, since this page was shown")
+        raise deeds.Refused(_("it was tried, or somebody asked for it, since this page was shown"))
     asked = attempts.resend(now, by=rights.by(request))
     about = {"destination": row.destination.code, "attempt": str(asked.pk)}
     deeds.keep(request, "event.resent", str(row.event_id), after=about)
-    return f"Attempt {asked.pk} is asked for; it is made within seconds if nothing is in its way."
+    return _(
+        "Attempt %(attempt)s is asked for; it is made within seconds if nothing is in its way."
+    ) % {"attempt": asked.pk}
 
 
 def _standing(row: Dispatch) -> str:

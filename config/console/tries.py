@@ -46,7 +46,7 @@ def table(rows: QuerySet[Attempt], *, for_merchant: bool = False) -> SafeString:
 
 def _whose(attempt: Attempt, *, for_merchant: bool) -> str:
     if not attempt.asked_by:
-        return "the relay's"
+        return _("the relay's")
     return cells.words(told_to_merchant(attempt.asked_by) if for_merchant else attempt.asked_by)
 
 

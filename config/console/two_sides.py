@@ -4,41 +4,73 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from config.console import cells, related
 from payments.models import Conflict, ConflictReason
 
-#: What a person is asked. Names in braces are those of `words`.
-QUESTIONS: Final[Mapping[str, str]] = {
-    ConflictReason.AMOUNT_MISMATCH: "{came} came for order {order}, which costs {owed}: "
-    "shall the order take it, or does it go back?",
-    ConflictReason.CURRENCY_MISMATCH: "{came} came for order {order}, which costs {owed} in "
-    "another currency: shall the order take it, or does it go back?",
-    ConflictReason.MERCHANT_MISMATCH: "{came} for order {order} came through {endpoint}, which "
-    "does not fit the account that was named or agreed: whose money is it?",
-    ConflictReason.TRANSACTION_ALTERED: "Transaction {txn} was told again with other facts, "
-    "{came} for order {order}: which of the two is true?",
-    ConflictReason.LATE_PAYMENT: "{came} came for order {order} after it was closed: "
-    "shall the order be opened again, or does the money go back?",
-    ConflictReason.DUPLICATE_PAYMENT: "Order {order} was paid by {paid_txn} already, and {txn} "
-    "brings {came} more: does that go back?",
-    ConflictReason.ORDER_NOT_FOUND: "{came} came for order {order}, which nobody has placed: "
-    "what was it paid for?",
-    ConflictReason.PAYMENT_NOT_FOUND: "{came} went back under {txn}, of a payment that nobody has "
-    "told of: what is it about?",
-    ConflictReason.EXTERNAL_REFUND: "{came} of payment {payment} went back, and nobody here has "
-    "asked for it: who did, and why?",
-    ConflictReason.REFUND_REVERSED: "The provider has taken back its word about a refund of {came} "
-    "of payment {payment}: has the payer the money, or must it be paid another way?",
-    ConflictReason.REFUND_IN_DOUBT: "A refund of {came} of payment {payment} was sent, and the "
-    "provider does not say what became of it: what do its own pages show?",
-    ConflictReason.REVERSAL_EXCEEDS_PAYMENT: "{came} of payment {payment} went back, more than was "
-    "left of {owed}: what has really moved?",
-    ConflictReason.PERHAPS_TOLD_TWICE: "Order {order} was paid by {paid_txn}, and {txn} tells of "
-    "{came}: a link or a checkout names no payment, so is this the same money or a second time?",
-    ConflictReason.UNCONFIRMED_PAYMENTS: "{claims} payments were claimed through {endpoint}, and "
-    "nobody could confirm them: what does the provider's own page show?",
-    ConflictReason.UNKNOWN_KEY: "Callbacks through {endpoint} name the key {key}, which is not "
-    "known here, and are refused: has the provider a new key?",
+#: What a person is asked. Their placeholders are those of `words`.
+QUESTIONS: Final[Mapping[str, Promise]] = {
+    ConflictReason.AMOUNT_MISMATCH: _(
+        "%(came)s came for order %(order)s, which costs %(owed)s: "
+        "shall the order take it, or does it go back?"
+    ),
+    ConflictReason.CURRENCY_MISMATCH: _(
+        "%(came)s came for order %(order)s, which costs %(owed)s in "
+        "another currency: shall the order take it, or does it go back?"
+    ),
+    ConflictReason.MERCHANT_MISMATCH: _(
+        "%(came)s for order %(order)s came through %(endpoint)s, which "
+        "does not fit the account that was named or agreed: whose money is it?"
+    ),
+    ConflictReason.TRANSACTION_ALTERED: _(
+        "Transaction %(txn)s was told again with other facts, "
+        "%(came)s for order %(order)s: which of the two is true?"
+    ),
+    ConflictReason.LATE_PAYMENT: _(
+        "%(came)s came for order %(order)s after it was closed: "
+        "shall the order be opened again, or does the money go back?"
+    ),
+    ConflictReason.DUPLICATE_PAYMENT: _(
+        "Order %(order)s was paid by %(paid_txn)s already, and %(txn)s "
+        "brings %(came)s more: does that go back?"
+    ),
+    ConflictReason.ORDER_NOT_FOUND: _(
+        "%(came)s came for order %(order)s, which nobody has placed: what was it paid for?"
+    ),
+    ConflictReason.PAYMENT_NOT_FOUND: _(
+        "%(came)s went back under %(txn)s, of a payment that nobody has told of: what is it about?"
+    ),
+    ConflictReason.EXTERNAL_REFUND: _(
+        "%(came)s of payment %(payment)s went back, and nobody here has "
+        "asked for it: who did, and why?"
+    ),
+    ConflictReason.REFUND_REVERSED: _(
+        "The provider has taken back its word about a refund of %(came)s "
+        "of payment %(payment)s: has the payer the money, or must it be paid another way?"
+    ),
+    ConflictReason.REFUND_IN_DOUBT: _(
+        "A refund of %(came)s of payment %(payment)s was sent, and the "
+        "provider does not say what became of it: what do its own pages show?"
+    ),
+    ConflictReason.REVERSAL_EXCEEDS_PAYMENT: _(
+        "%(came)s of payment %(payment)s went back, more than was "
+        "left of %(owed)s: what has really moved?"
+    ),
+    ConflictReason.PERHAPS_TOLD_TWICE: _(
+        "Order %(order)s was paid by %(paid_txn)s, and %(txn)s tells of %(came)s: "
+        "a link or a checkout names no payment, so is this the same money or a second time?"
+    ),
+    ConflictReason.UNCONFIRMED_PAYMENTS: _(
+        "%(claims)s payments were claimed through %(endpoint)s, and "
+        "nobody could confirm them: what does the provider's own page show?"
+    ),
+    ConflictReason.UNKNOWN_KEY: _(
+        "Callbacks through %(endpoint)s name the key %(key)s, which is not "
+        "known here, and are refused: has the provider a new key?"
+    ),
 }
 
 
@@ -53,7 +85,7 @@ class Line(NamedTuple):
 
 def question(conflict: Conflict) -> str:
     """What a person is to decide, in one sentence."""
-    return QUESTIONS[conflict.reason].format_map(words(conflict.expected, conflict.received))
+    return str(QUESTIONS[conflict.reason]) % words(conflict.expected, conflict.received)
 
 
 def came(conflict: Conflict) -> str:
@@ -64,8 +96,9 @@ def came(conflict: Conflict) -> str:
 def lines(conflict: Conflict) -> list[Line]:
     """The facts side by side, those with names of our own first, then whatever else was kept."""
     expected, received = conflict.expected, conflict.received
+    decisive = _DECISIVE.get(conflict.reason)
     shown = [
-        Line(name, ours, theirs, _differs(ours, theirs) or name == _DECISIVE.get(conflict.reason))
+        Line(str(name), _shown(ours), theirs, _differs(ours, theirs) or name == decisive)
         for name, ours, theirs in (
             (name, read_ours(expected), read_theirs(received))
             for name, read_ours, read_theirs in _LINES
@@ -106,26 +139,31 @@ def _moment(side: Side) -> str:
         return str(stated)
 
 
-_LINES: Final[tuple[tuple[str, Callable[[Side], str], Callable[[Side], str]], ...]] = (
-    ("Amount", _money, _money),
-    ("Order", _value("order_no"), _value("order_no")),
-    ("Order status", _value("order_status"), _value("order_status")),
-    ("Transaction", _value("txn_no", "paid_txn_no"), _value("txn_no")),
-    ("Account", _value("account_no"), _value("account_no")),
-    ("Through", _value("payable_through", "endpoint"), _value("endpoint")),
-    ("Merchant", _value("merchant"), _value("merchant")),
-    ("Occurred at", _moment, _moment),
+_LINES: Final[tuple[tuple[Promise, Callable[[Side], str], Callable[[Side], str]], ...]] = (
+    (_("Amount"), _money, _money),
+    (_("Order"), _value("order_no"), _value("order_no")),
+    (_("Order status"), _value("order_status"), _value("order_status")),
+    (_("Transaction"), _value("txn_no", "paid_txn_no"), _value("txn_no")),
+    (_("Account"), _value("account_no"), _value("account_no")),
+    (_("Through"), _value("payable_through", "endpoint"), _value("endpoint")),
+    (_("Merchant"), _value("merchant"), _value("merchant")),
+    (_("Occurred at"), _moment, _moment),
 )
 _NAMED: Final = frozenset(
     {"amount_minor", "currency", "stated_amount", "order_no", "order_status", "txn_no"}
     | {"paid_txn_no", "account_no", "payable_through", "endpoint", "merchant", "occurred_at"}
 )
+#: As the domain writes it.
 _ANY_ACCOUNT: Final = "any account"
 #: The line that makes the case where the two sides do not contradict each other.
-_DECISIVE: Final[Mapping[str, str]] = {
-    ConflictReason.LATE_PAYMENT: "Order status",
-    ConflictReason.ORDER_NOT_FOUND: "Order",
+_DECISIVE: Final[Mapping[str, Promise]] = {
+    ConflictReason.LATE_PAYMENT: _("Order status"),
+    ConflictReason.ORDER_NOT_FOUND: _("Order"),
 }
+
+
+def _shown(ours: str) -> str:
+    return gettext("any account") if ours == _ANY_ACCOUNT else ours
 
 
 def _differs(ours: str, theirs: str) -> bool:
@@ -145,4 +183,4 @@ def words(expected: Side, received: Side) -> Mapping[str, str]:
         "claims": _value("claims")(received),
         "key": _value("key_id")(received),
     }
-    return {name: value or "(not stated)" for name, value in known.items()}
+    return {name: value or gettext("(not stated)") for name, value in known.items()}

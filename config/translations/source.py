@@ -12,7 +12,7 @@ from django.utils.translation import trim_whitespace
 #: A sentence, or its singular and its plural.
 Message = str | tuple[str, str]
 
-_SINGULAR: Final = frozenset({"_", "gettext", "gettext_lazy"})
+_SINGULAR: Final = frozenset({"_", "gettext", "gettext_lazy", "gettext_noop"})
 _WITH_PLURAL: Final = frozenset({"ngettext", "ngettext_lazy"})
 
 _LITERAL: Final = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""

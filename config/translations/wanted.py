@@ -18,6 +18,9 @@ CONFIG: Final = Path(__file__).resolve().parent.parent
 LOCALE: Final = "zh_Hans"
 #: Where people read: their sentences are marked in these.
 READ: Final = ("console", "access")
+#: What else tells people something, among what nobody reads.
+TELLS: Final = ("payments/conflicts", "payments/manual", "payments/policies")
+TELLS_ALONE: Final = ("payments/giving_roles.py", "payments/replay.py")
 #: Where a message comes from: the theme, whose releases differ in what they say.
 THEME: Final = "unfold"
 _MODELS: Final = "models"
@@ -50,9 +53,11 @@ def left() -> Iterator[tuple[str, int, str]]:
 
 
 def _ours() -> Iterator[tuple[str, Message]]:
-    for folder in READ:
-        for path, text in source.modules(CONFIG / folder):
-            yield from ((_name(path), message) for message in source.in_python(text))
+    folders = [*(CONFIG / name for name in READ), *(CONFIG.parent / name for name in TELLS)]
+    alone = [CONFIG.parent / name for name in TELLS_ALONE]
+    told = [found for folder in folders for found in source.modules(folder)]
+    for path, text in told + [(path, path.read_text()) for path in alone]:
+        yield from ((_name(path), message) for message in source.in_python(text))
     for path, text in source.templates(CONFIG / "templates"):
         yield from ((_name(path), message) for message in source.in_template(text))
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from django.utils.translation import gettext_noop as _
 
 from audit import chain
 from payments import asking
@@ -17,6 +19,7 @@ from payments.conflicts.checking import keep_attempt
 from payments.conflicts.fitting import why_not
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, Refused
+from payments.conflicts.saying import says
 from payments.conflicts.seen import Held
 from payments.models import (
     ConflictReason,
@@ -31,6 +34,7 @@ from payments.refunds.asking import ClientFor
 from payments.refunds.lifecycle import Claim
 
 ASK = "payments.ask_provider"
+_NOT_ASKED: Final = _("%(account)s: %(why)s.")
 
 
 def ask(
@@ -87,7 +91,7 @@ def _prepared(
     if money is not None and money.kind != TransactionKind.PAYMENT:
         money = money.reverses
     if hindrance or money is None:
-        raise DoesNotFit(hindrance or "The payment that this is about is not known.")
+        raise DoesNotFit(hindrance or says(_("The payment that this is about is not known.")))
     if held.conflict.reason == ConflictReason.REFUND_IN_DOUBT:
         claim = _claimed(held, money, client_for)
         return money, partial(_ask_refund, claim, client_for, now)
@@ -109,11 +113,13 @@ def _claimed(held: Held, payment: ProviderTransaction, client_for: ClientFor) ->
     """The refund that is in doubt, ours for as long as asking takes. Raises DoesNotFit."""
     choice = client_for(payment.account)
     if choice.client is None or not choice.tells_refunds:
-        why = choice.why or "its provider answers no questions about refunds"
-        raise DoesNotFit(f"{payment.account.endpoint}: {why}.")
+        why = choice.why or says(_("its provider answers no questions about refunds"))
+        raise DoesNotFit(says(_NOT_ASKED, account=payment.account.endpoint, why=why))
     claim = one.claim(int(held.conflict.subject.removeprefix("refund:")))
     if claim is None:
-        raise DoesNotFit("The refund is not under way: it has ended, or is about to be sent.")
+        raise DoesNotFit(
+            says(_("The refund is not under way: it has ended, or is about to be sent."))
+        )
     return claim
 
 
@@ -122,9 +128,15 @@ def _reached(money: ProviderTransaction, client_for: ClientFor) -> Reached:
     choice = client_for(money.account)
     endpoint = find_endpoint(money.account.provider, money.account.name)
     if choice.client is None or endpoint is None:
-        raise DoesNotFit(f"{money.account.endpoint}: {choice.why or 'the account is not active'}.")
+        why = choice.why or says(_("the account is not active"))
+        raise DoesNotFit(says(_NOT_ASKED, account=money.account.endpoint, why=why))
     if not choice.found_by:
-        raise DoesNotFit(f"{money.account.endpoint} answers no questions about payments.")
+        raise DoesNotFit(
+            says(
+                _("%(account)s answers no questions about payments."),
+                account=money.account.endpoint,
+            )
+        )
     client = choice.client
     return Reached(endpoint=endpoint, client=lambda: client, found_by=choice.found_by)
 

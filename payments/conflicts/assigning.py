@@ -11,6 +11,7 @@ from typing import Final
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from audit import chain
 from idempotency.deadlocks import retry_deadlocks
@@ -18,6 +19,7 @@ from payments.conflicts import lifecycle, people
 from payments.conflicts.checking import RESOLVE, keep_attempt
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import AlreadyDecided, DoesNotFit, Moved, Refused
+from payments.conflicts.saying import says
 from payments.conflicts.seen import Change, NoSuchConflict
 from payments.models import Conflict
 
@@ -85,7 +87,7 @@ def who_decide() -> list[User]:
 def _who_decides(user_id: int) -> User:
     user = User.objects.filter(pk=user_id).first()
     if user is None or not user.has_perm(RESOLVE):
-        raise DoesNotFit("Only somebody who may decide conflicts can take one on.")
+        raise DoesNotFit(says(_("Only somebody who may decide conflicts can take one on.")))
     return user
 
 

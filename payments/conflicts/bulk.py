@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from django.utils.translation import gettext_noop as _
+
 from payments.clients.choice import Choice
 from payments.conflicts import checking, people, resolve
 from payments.conflicts import seen as seeing
@@ -11,6 +13,7 @@ from payments.conflicts.checking import Wanted
 from payments.conflicts.fitting import HARMLESS
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, Moved, NoReason, Refused
+from payments.conflicts.saying import says
 from payments.conflicts.seen import Change, NoSuchConflict, Seen
 from payments.models import ProviderAccount, Resolution
 
@@ -33,7 +36,7 @@ def dismiss(versions: Mapping[int, int], *, why: str, person: Person, now: datet
     """
     people.must_hold(person, checking.RESOLVE)
     if not why.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     asked = sorted(versions.items())[:DISMISSED_MAX]
     return [
         _told(conflict_id, version, why=why, person=person, now=now)
@@ -62,7 +65,7 @@ def _seen(conflict_id: int, version: int, person: Person) -> Seen:
     conflict = held.conflict
     refusal: Refused | None = None
     if conflict.reason not in HARMLESS:
-        refusal = DoesNotFit(f"{conflict.reason} is decided one by one.")
+        refusal = DoesNotFit(says(_("%(reason)s is decided one by one."), reason=conflict.reason))
     elif conflict.version != version:
         refusal = Moved([Change("conflict.version", version, conflict.version)])
     if refusal is not None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from django.utils.translation import gettext_noop as _
+
 from audit import chain
 from audit.actors import Actor
 from payments.clients.choice import Choice
@@ -18,6 +20,7 @@ from payments.conflicts.refusals import (
     Moved,
     Refused,
 )
+from payments.conflicts.saying import says
 from payments.conflicts.seen import Held, Seen
 from payments.models import ConflictStatus, Proposal, ProposalStatus, Resolution
 from payments.policies.current import rules_of
@@ -76,9 +79,9 @@ def must_fit(held: Held, wanted: Wanted) -> None:
     """Raise DoesNotFit if the present state does not allow it."""
     hindrance = why_not(wanted.how, held.facts)
     if not hindrance and wanted.how is Resolution.ASK_PROVIDER:
-        hindrance = "Asking the provider decides nothing: ask, then look again."
+        hindrance = says(_("Asking the provider decides nothing: ask, then look again."))
     if not hindrance and wanted.how is Resolution.MATCH and not wanted.order_no:
-        hindrance = "Name the order to match the payment to."
+        hindrance = says(_("Name the order to match the payment to."))
     if hindrance:
         raise DoesNotFit(hindrance)
 
@@ -90,7 +93,7 @@ def keep_attempt(by: Actor, conflict_id: int, how: str, refusal: Refused) -> Non
         action="conflict.refused",
         object_type="conflict",
         object_id=conflict_id,
-        after={"how": how, "refusal": type(refusal).__name__, "says": str(refusal)},
+        after={"how": how, "refusal": type(refusal).__name__, "says": refusal.kept},
     )
 
 

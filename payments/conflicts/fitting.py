@@ -3,8 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from django.utils.translation import gettext_noop as _
+
 from payments.conflicts.facts import Facts, MoneyFacts, OrderFacts, shown
 from payments.conflicts.lifecycle import UNDECIDED
+from payments.conflicts.saying import says
 from payments.models import ConflictReason, Disposition, Resolution
 
 _HELD_PAYMENT: Final = frozenset(
@@ -67,9 +70,9 @@ HARMLESS: Final[Mapping[ConflictReason, str]] = {
 def why_not(how: Resolution, facts: Facts) -> str:
     """Why the resolution does not fit now, in one sentence; empty if it does."""
     if facts.status not in UNDECIDED:
-        return f"The conflict is {facts.status}."
+        return says(_("The conflict is %(status)s."), status=facts.status)
     if how not in FITS[facts.reason]:
-        return f"{how} is no answer to {facts.reason}."
+        return says(_("%(how)s is no answer to %(reason)s."), how=how, reason=facts.reason)
     return _CHECKS[how](facts)
 
 
@@ -79,7 +82,12 @@ def _accept(facts: Facts) -> str:
     if hindrance or money is None or order is None:
         return hindrance
     if money.currency != order.currency or money.amount_minor != order.amount_minor:
-        return f"{money.shown} came and order {order.order_no} costs {order.shown}."
+        return says(
+            _("%(came)s came and order %(order)s costs %(owed)s."),
+            came=money.shown,
+            order=order.order_no,
+            owed=order.shown,
+        )
     return ""
 
 
@@ -89,9 +97,16 @@ def _accept_received(facts: Facts) -> str:
     if hindrance or money is None or order is None:
         return hindrance
     if money.currency != order.currency:
-        return f"{money.shown} came and order {order.order_no} is in {order.currency}."
+        return says(
+            _("%(came)s came and order %(order)s is in %(currency)s."),
+            came=money.shown,
+            order=order.order_no,
+            currency=order.currency,
+        )
     if money.amount_minor == order.amount_minor:
-        return f"{money.shown} is what order {order.order_no} costs."
+        return says(
+            _("%(came)s is what order %(order)s costs."), came=money.shown, order=order.order_no
+        )
     return ""
 
 
@@ -101,7 +116,11 @@ def _accept_owed(facts: Facts) -> str:
     if hindrance or money is None or order is None:
         return hindrance
     if money.amount_minor < order.amount_minor:
-        return f"{money.shown} is less than order {order.order_no} costs: there is no excess."
+        return says(
+            _("%(came)s is less than order %(order)s costs: there is no excess."),
+            came=money.shown,
+            order=order.order_no,
+        )
     return ""
 
 
@@ -109,7 +128,11 @@ def _refund(facts: Facts) -> str:
     hindrance = _not_held(facts.money)
     if hindrance or facts.money is None:
         return hindrance
-    return "" if facts.money.left_minor else f"Nothing is left of {facts.money.txn_no}."
+    return (
+        ""
+        if facts.money.left_minor
+        else says(_("Nothing is left of %(txn)s."), txn=facts.money.txn_no)
+    )
 
 
 def _match(facts: Facts) -> str:
@@ -118,13 +141,22 @@ def _match(facts: Facts) -> str:
     if hindrance or money is None or not facts.target_no:
         return hindrance
     if target is None:
-        return f"The merchant has no order {facts.target_no}."
+        return says(_("The merchant has no order %(order)s."), order=facts.target_no)
     if facts.order is not None and facts.order.order_no == target.order_no:
-        return f"{target.order_no} is the order that the payment named."
+        return says(_("%(order)s is the order that the payment named."), order=target.order_no)
     if target.payable_through not in ("", money.endpoint):
-        return f"Order {target.order_no} is payable through {target.payable_through} only."
+        return says(
+            _("Order %(order)s is payable through %(account)s only."),
+            order=target.order_no,
+            account=target.payable_through,
+        )
     if (money.amount_minor, money.currency) != (target.amount_minor, target.currency):
-        return f"{money.shown} came and order {target.order_no} costs {target.shown}."
+        return says(
+            _("%(came)s came and order %(order)s costs %(owed)s."),
+            came=money.shown,
+            order=target.order_no,
+            owed=target.shown,
+        )
     return _cannot_be_paid(target)
 
 
@@ -138,21 +170,30 @@ def _dismiss(facts: Facts) -> str:
         return ""
     if money.disposition == Disposition.HELD and money.left_minor:
         left = shown(money.left_minor, money.currency)
-        return f"{left} of {money.txn_no} are held: decide what becomes of them."
+        return says(
+            _("%(left)s of %(txn)s are held: decide what becomes of them."),
+            left=left,
+            txn=money.txn_no,
+        )
     return ""
 
 
 def _ask_provider(facts: Facts) -> str:
     if facts.money is None:
-        return "No transaction was entered that could be asked about."
+        return says(_("No transaction was entered that could be asked about."))
     return ""
 
 
 def _not_held(money: MoneyFacts | None) -> str:
     if money is None:
-        return "No money was entered in the ledger."
+        return says(_("No money was entered in the ledger."))
     if not money.is_undecided:
-        return f"{money.txn_no} is a {money.kind} that is {money.disposition}."
+        return says(
+            _("%(txn)s is a %(kind)s that is %(disposition)s."),
+            txn=money.txn_no,
+            kind=money.kind,
+            disposition=money.disposition,
+        )
     return ""
 
 
@@ -160,13 +201,21 @@ def _cannot_apply(money: MoneyFacts | None) -> str:
     hindrance = _not_held(money)
     if hindrance or money is None:
         return hindrance
-    return "" if money.is_untouched else f"A part of {money.txn_no} has gone back, or is about to."
+    return (
+        ""
+        if money.is_untouched
+        else says(_("A part of %(txn)s has gone back, or is about to."), txn=money.txn_no)
+    )
 
 
 def _cannot_be_paid(order: OrderFacts | None) -> str:
     if order is None:
-        return "There is no such order."
-    return "" if order.is_unpaid else f"Order {order.order_no} is {order.status}."
+        return says(_("There is no such order."))
+    return (
+        ""
+        if order.is_unpaid
+        else says(_("Order %(order)s is %(status)s."), order=order.order_no, status=order.status)
+    )
 
 
 _CHECKS: Final[Mapping[Resolution, Callable[[Facts], str]]] = {

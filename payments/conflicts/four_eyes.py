@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from audit import chain
 from idempotency.deadlocks import retry_deadlocks
@@ -27,6 +28,7 @@ from payments.conflicts.refusals import (
     Refused,
 )
 from payments.conflicts.resolve import Resolved
+from payments.conflicts.saying import in_english, says
 from payments.conflicts.seen import Held, Seen
 from payments.models import WHY_LENGTH_MAX, DecidedAs, Proposal, ProposalStatus
 from payments.refunds.asking import ClientFor
@@ -88,10 +90,12 @@ def _propose(
 ) -> Proposal:
     held, choice = checking.checked(conflict_id, wanted, seen=seen, person=person)
     if wanted.how not in NEEDS_EYES:
-        raise DoesNotFit(f"{wanted.how} moves no money: one person decides it alone.")
+        raise DoesNotFit(
+            says(_("%(how)s moves no money: one person decides it alone."), how=wanted.how)
+        )
     why = wanted.why.strip()[:WHY_LENGTH_MAX]
     if not why:
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     before = held.seen
     lifecycle.propose(held.conflict, wanted.how, now=now)
     proposal = Proposal(
@@ -100,7 +104,7 @@ def _propose(
         order_no=wanted.order_no,
         amount_minor=choice.amount_minor,
         currency=choice.currency,
-        consequence=choice.consequence,
+        consequence=in_english(choice.consequence),
         seen=dict(held.seen.values),
         why=why,
         proposed_by_id=person.user_id,
@@ -128,9 +132,11 @@ def _approve(
     people.must_hold(person, APPROVE)
     held, proposal = _held(proposal_id, now=now)
     if proposal.proposed_by_id == person.user_id:
-        raise NotAllowed(f"{person.name} proposed it: another person must approve it.")
+        raise NotAllowed(
+            says(_("%(who)s proposed it: another person must approve it."), who=person.name)
+        )
     if digest != proposal.digest or proposal.digest != proposals.digest_of(proposal):
-        raise DoesNotFit("That is not what was proposed: read the proposal again.")
+        raise DoesNotFit(says(_("That is not what was proposed: read the proposal again.")))
     changes = Seen(proposal.seen).changes(held.seen)
     if changes:
         raise Moved(changes)
@@ -158,9 +164,11 @@ def _decline(
     is_own = proposal.proposed_by_id == person.user_id
     if is_own != (status == ProposalStatus.WITHDRAWN):
         who = proposal.proposed_by.get_username()
-        raise NotAllowed(f"{who} proposed it and may withdraw it; others reject it.")
+        raise NotAllowed(
+            says(_("%(who)s proposed it and may withdraw it; others reject it."), who=who)
+        )
     if not why.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     proposals.take_back(held, proposal, status, why=why, user_id=person.user_id, now=now)
     chain.record(
         by=person.actor,
@@ -179,10 +187,22 @@ def _held(proposal_id: int, *, now: datetime) -> tuple[Held, Proposal]:
     if held.conflict.status not in lifecycle.UNDECIDED:
         raise AlreadyDecided(held.conflict)
     if proposal.status != ProposalStatus.PENDING:
-        by = proposal.decided_by.get_username() if proposal.decided_by else "nobody"
-        raise DoesNotFit(f"The proposal is {proposal.status}, by {by}: {proposal.decided_why}")
+        by = proposal.decided_by.get_username() if proposal.decided_by else says(_("nobody"))
+        raise DoesNotFit(
+            says(
+                _("The proposal is %(status)s, by %(who)s: %(why)s"),
+                status=proposal.status,
+                who=by,
+                why=proposal.decided_why,
+            )
+        )
     if proposal.expires_at <= now:
-        raise DoesNotFit(f"The proposal has expired at {proposal.expires_at:%Y-%m-%d %H:%M} UTC.")
+        raise DoesNotFit(
+            says(
+                _("The proposal has expired at %(at)s."),
+                at=f"{proposal.expires_at:%Y-%m-%d %H:%M} UTC",
+            )
+        )
     return held, proposal
 
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_noop as _
 
 from audit.actors import Actor
 from audit.models import ActorKind
 from payments.conflicts.refusals import NotAllowed
+from payments.conflicts.saying import says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,4 +37,10 @@ def must_hold(who: Person, permission: str) -> None:
     """
     user = User.objects.filter(pk=who.user_id).first()
     if user is None or not user.has_perm(permission):
-        raise NotAllowed(f"{who.name} has no permission {permission}.")
+        raise NotAllowed(
+            says(
+                _("%(who)s has no permission %(permission)s."),
+                who=who.name,
+                permission=permission,
+            )
+        )

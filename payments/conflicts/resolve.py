@@ -73,7 +73,7 @@ def _resolve(
     if limit is not None:
         raise NeedsTwoPeople(choice.amount_minor, limit, choice.currency)
     if wanted.how in NEEDS_REASON and not wanted.why.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     decider = Decider(decided_as=DecidedAs.PERSON, name=person.name, user_id=person.user_id)
     return settle(held, wanted, decider=decider, by=person.actor, client_for=client_for, now=now)
 

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from django.utils.translation import gettext_noop as _
+
 from orders.models import Order
 from payments.conflicts import facts
 from payments.conflicts.facts import Facts
+from payments.conflicts.saying import Sentence, says
 from payments.models import Conflict, ProviderTransaction, TransactionKind
 from payments.refunds import room
 
@@ -41,7 +44,14 @@ class Change(NamedTuple):
     now: Value
 
     def __str__(self) -> str:
-        return f"{self.name} was {self.then} and is {self.now}"
+        return self.sentence
+
+    @property
+    def sentence(self) -> Sentence:
+        """What moved, for people."""
+        return says(
+            _("%(name)s was %(then)s and is %(now)s"), name=self.name, then=self.then, now=self.now
+        )
 
 
 @dataclass(frozen=True, slots=True)

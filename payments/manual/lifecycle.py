@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop as _
+
 from orders import paying
 from orders.lookup import OwedOrder
 from orders.models import Merchant, OrderStatus
 from payments import ledger
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit
+from payments.conflicts.saying import says
 from payments.models import Disposition, ManualPayment, ManualStatus, ProviderAccount
 
 #: Each status, and the statuses it may be entered from; one person's is booked when it is made.
@@ -21,6 +24,8 @@ ENTERED_FROM: Final[Mapping[ManualStatus, frozenset[ManualStatus]]] = {
 }
 #: What stands in the ledger for a provider; there is none, so no callback can name it.
 PROVIDER: Final = "manual"
+_IS: Final = _("Order %(order)s is %(status)s.")
+_PAID_BY: Final = _("Order %(order)s is %(status)s by %(txn)s.")
 
 
 class NotThatStatus(RuntimeError):
@@ -30,8 +35,9 @@ class NotThatStatus(RuntimeError):
 def must_wait(order: OwedOrder) -> None:
     """Raise DoesNotFit unless the order, which the caller holds, waits for its payment."""
     if order.status != OrderStatus.WAIT_PAY:
-        paid = f" by {order.paid_txn_no}" if order.paid_txn_no else ""
-        raise DoesNotFit(f"Order {order.order_no} is {order.status}{paid}.")
+        named = {"order": order.order_no, "status": order.status, "txn": order.paid_txn_no}
+        message = _PAID_BY if order.paid_txn_no else _IS
+        raise DoesNotFit(says(message, **named))
 
 
 def book(order: OwedOrder, merchant: Merchant, *, now: datetime) -> int:
@@ -91,7 +97,7 @@ def end(
 
 def _account(merchant: Merchant) -> int:
     """The merchant's account for what no provider tells; not active, so nothing comes to it."""
-    account, _ = ProviderAccount.objects.get_or_create(
+    account, _made = ProviderAccount.objects.get_or_create(
         provider=PROVIDER,
         name=merchant.code,
         defaults={

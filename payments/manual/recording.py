@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from audit import chain
 from idempotency.deadlocks import retry_deadlocks
@@ -19,6 +20,7 @@ from orders.models import Order
 from payments.conflicts import four_eyes, people
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, NoReason, NotAllowed, Refused
+from payments.conflicts.saying import says
 from payments.manual import lifecycle
 from payments.models import WHY_LENGTH_MAX, ManualPayment, ManualStatus
 from payments.policies.current import rules_of
@@ -59,9 +61,13 @@ def _record(order: Order, note: str, seen: int, person: Person, now: datetime) -
     people.must_hold(person, RECORD)
     owed = _held(order, seen)
     if not note.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     if ManualPayment.objects.filter(order=order, status=ManualStatus.PROPOSED).exists():
-        raise DoesNotFit(f"A payment of order {order.order_no} waits for approval already.")
+        raise DoesNotFit(
+            says(
+                _("A payment of order %(order)s waits for approval already."), order=order.order_no
+            )
+        )
     money = owed.money
     made = ManualPayment(
         order=order,
@@ -90,7 +96,9 @@ def _approve(payment_id: int, person: Person, now: datetime) -> ManualPayment:
     owed = _held(known.order, known.order_version)
     waiting = _waiting(payment_id)
     if waiting.proposed_by_id == person.user_id:
-        raise NotAllowed(f"{person.name} proposed it: another person must approve it.")
+        raise NotAllowed(
+            says(_("%(who)s proposed it: another person must approve it."), who=person.name)
+        )
     row_id = lifecycle.book(owed, waiting.order.merchant, now=now)
     lifecycle.end(waiting, ManualStatus.BOOKED, person, now=now, transaction_id=row_id)
     _enter("manual_payment.booked", waiting, person, why=waiting.note)
@@ -103,7 +111,7 @@ def _decline(payment_id: int, why: str, person: Person, now: datetime) -> Manual
     is_own = waiting.proposed_by_id == person.user_id
     people.must_hold(person, RECORD if is_own else four_eyes.APPROVE)
     if not why.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     status = ManualStatus.WITHDRAWN if is_own else ManualStatus.REJECTED
     lifecycle.end(waiting, status, person, now=now, why=why.strip()[:WHY_LENGTH_MAX])
     _enter(f"manual_payment.{status.lower()}", waiting, person, why=why)
@@ -117,7 +125,9 @@ def _held(order: Order, seen: int) -> OwedOrder:
     lifecycle.must_wait(owed)
     version = Order.objects.values_list("version", flat=True).get(pk=order.pk)
     if version != seen:
-        raise DoesNotFit(f"Order {order.order_no} has moved since: look at it again.")
+        raise DoesNotFit(
+            says(_("Order %(order)s has moved since: look at it again."), order=order.order_no)
+        )
     return owed
 
 
@@ -126,8 +136,8 @@ def _waiting(payment_id: int) -> ManualPayment:
     rows = ManualPayment.objects.select_for_update(no_key=True, of=("self",))
     row = rows.select_related("order__merchant", "decided_by").get(pk=payment_id)
     if row.status != ManualStatus.PROPOSED:
-        by = row.decided_by.get_username() if row.decided_by else "nobody"
-        raise DoesNotFit(f"It is {row.status}, by {by}.")
+        by = row.decided_by.get_username() if row.decided_by else says(_("nobody"))
+        raise DoesNotFit(says(_("It is %(status)s, by %(who)s."), status=row.status, who=by))
     return row
 
 
@@ -143,7 +153,7 @@ def _kept(order: Order, person: Person, work: Callable[[], ManualPayment]) -> Ma
     try:
         return retry_deadlocks(work)
     except Refused as refusal:
-        said: dict[str, Any] = {"refusal": type(refusal).__name__, "says": str(refusal)}
+        said: dict[str, Any] = {"refusal": type(refusal).__name__, "says": refusal.kept}
         chain.record(
             by=person.actor,
             action="manual_payment.refused",

@@ -4,11 +4,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from orders.models import Merchant
 from payments.conflicts import people
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, NoReason, NotAllowed
+from payments.conflicts.saying import says
 from payments.models import WHY_LENGTH_MAX, ConflictPolicy, PolicyStatus
 from payments.policies import current, document, rules, versions
 
@@ -35,11 +37,13 @@ def propose(
     people.must_hold(person, PROPOSE)
     wanted = document.read(content)
     if not why.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     versions.lock(merchant.pk)
     versions.must_count(merchant.pk, seen)
     if ConflictPolicy.objects.filter(merchant=merchant, status=PolicyStatus.PROPOSED).exists():
-        raise DoesNotFit("Another version waits for approval: approve, reject or withdraw it.")
+        raise DoesNotFit(
+            says(_("Another version waits for approval: approve, reject or withdraw it."))
+        )
     needs_two = rules.widens(current.rules_of(merchant.pk), wanted)
     policy = versions.add(merchant, content, needs_two=needs_two, why=why, person=person, now=now)
     if needs_two:
@@ -62,12 +66,12 @@ def switch_off(
     """
     people.must_hold(person, PROPOSE)
     if not why.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     versions.lock(merchant.pk)
     versions.must_count(merchant.pk, seen)
     before = current.active(merchant.pk)
     if before is None or not current.rules_of(merchant.pk).by_kind:
-        raise DoesNotFit("No rule decides anything: there is nothing to switch off.")
+        raise DoesNotFit(says(_("No rule decides anything: there is nothing to switch off.")))
     limits = before.rules.get("four_eyes_above")
     content = {"four_eyes_above": limits} if limits else {}
     versions.replace(before)
@@ -98,7 +102,9 @@ def approve(
     people.must_hold(person, APPROVE)
     policy = versions.waiting(policy_id)
     if policy.proposed_by_id == person.user_id:
-        raise NotAllowed(f"{person.name} proposed it: another person must approve it.")
+        raise NotAllowed(
+            says(_("%(who)s proposed it: another person must approve it."), who=person.name)
+        )
     versions.must_count(policy.merchant_id, seen)
     versions.activate(policy, person, why="", now=now)
     return policy
@@ -111,7 +117,7 @@ def decline(policy_id: int, *, why: str, person: Person, now: datetime) -> Confl
     is_own = policy.proposed_by_id == person.user_id
     people.must_hold(person, PROPOSE if is_own else APPROVE)
     if not why.strip():
-        raise NoReason(NoReason.__doc__)
+        raise NoReason
     status = PolicyStatus.WITHDRAWN if is_own else PolicyStatus.REJECTED
     versions.move(policy, status, person, why=why, now=now)
     versions.record(f"policy.{status.lower()}", policy, person, before=None, why=why)

@@ -8,11 +8,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Max
+from django.utils.translation import gettext_noop as _
 
 from audit import chain
 from orders.models import Merchant
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit
+from payments.conflicts.saying import says
 from payments.models import WHY_LENGTH_MAX, ConflictPolicy, PolicyStatus
 from payments.policies import current
 
@@ -62,7 +64,13 @@ def must_count(merchant_id: int, seen: int | None) -> None:
     """Raise DoesNotFit if another version counts than was seen; the caller holds the lock."""
     counts = current.version_of(merchant_id)
     if seen is not None and seen != counts:
-        raise DoesNotFit(f"Version {counts} counts by now, and not {seen}: look at it first.")
+        raise DoesNotFit(
+            says(
+                _("Version %(now)s counts by now, and not %(then)s: look at it first."),
+                now=counts,
+                then=seen,
+            )
+        )
 
 
 def activate(policy: ConflictPolicy, person: Person, *, why: str, now: datetime) -> None:
@@ -90,7 +98,13 @@ def waiting(policy_id: int) -> ConflictPolicy:
     lock(known.merchant_id)
     policy = policies.get(pk=policy_id)
     if policy.status != PolicyStatus.PROPOSED:
-        raise DoesNotFit(f"Version {policy.version} is {policy.status}.")
+        raise DoesNotFit(
+            says(
+                _("Version %(version)s is %(status)s."),
+                version=policy.version,
+                status=policy.status,
+            )
+        )
     return policy
 
 
