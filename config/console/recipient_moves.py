@@ -38,7 +38,7 @@ class RecipientForm(forms.Form):
     """Whom to tell, and of what."""
 
     kind = forms.ChoiceField(
-        choices=list(KINDS.items()), label=_("By"), widget=UnfoldAdminSelectWidget
+        choices=list(KINDS.items()), label=_("Told by"), widget=UnfoldAdminSelectWidget
     )
     address = forms.CharField(
         max_length=500,
