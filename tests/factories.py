@@ -324,7 +324,7 @@ class ProposalFactory(DjangoModelFactory[Proposal]):
 
     conflict = factory.SubFactory(ConflictFactory, status=ConflictStatus.PROPOSED)
     resolution = Resolution.ACCEPT
-    amount_minor = factory.SelfAttribute("conflict.amount_minor")
+    amount_minor = factory.LazyAttribute(lambda row: row.conflict.amount_minor or 0)
     currency = factory.SelfAttribute("conflict.currency")
     consequence = "The order takes the payment."
     seen = factory.LazyFunction(dict)

@@ -58,8 +58,8 @@ def address(user: User, secret: str) -> str:
 def confirm(user: User, code: str, *, now: datetime) -> list[str] | None:
     """With a first code that is right the factor counts: its recovery codes, else None."""
     with transaction.atomic():
-        factor = SecondFactor.objects.select_for_update().filter(user=user, confirmed_at=None)
-        found = factor.first()
+        factors = SecondFactor.objects.select_for_update(no_key=True)
+        found = factors.filter(user=user, confirmed_at=None).first()
         step = None if found is None else _step_of(found, code, now)
         if found is None or step is None:
             return None
@@ -99,7 +99,8 @@ def mark(factor: SecondFactor) -> str:
 def reseal_all() -> int:
     """Encrypt every secret anew with the newest vault key; how many. Raises Undecryptable."""
     count = 0
-    for factor in SecondFactor.objects.select_for_update().order_by("user_id").iterator():
+    factors = SecondFactor.objects.select_for_update(no_key=True)
+    for factor in factors.order_by("user_id").iterator():
         factor.secret = vault.reseal(bytes(factor.secret))
         factor.save(update_fields=["secret"])
         count += 1

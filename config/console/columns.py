@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from django.db.models import Model
 
+from audit.models import AuditEntry
 from config.console import csv_cells
 from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
@@ -13,9 +14,13 @@ from payments.models import (
     AccountKey,
     Confirmation,
     Conflict,
+    ConflictPolicy,
     Delivery,
+    ManualPayment,
+    Proposal,
     ProviderAccount,
     ProviderTransaction,
+    Recipient,
     Refund,
 )
 
@@ -101,6 +106,32 @@ EXPORTS: Final[Mapping[type[Model], Columns]] = {
         *_named("opened_at", "due_at", "resolved_at", "resolution", "decision", "decided_as"),
         *_named(decided_by="decided_by__username", proposed_by="proposed_by__username"),
         *_named("why", "subject"),
+    ),
+    Proposal: (
+        *_named("id", "status", "resolution", "order_no"),
+        *_named(conflict="conflict_id", reason="conflict__reason"),
+        Amount("amount", "amount_minor"),
+        *_named("currency", "consequence", "why", "proposed_at", "expires_at", "decided_at"),
+        *_named(proposed_by="proposed_by__username", decided_by="decided_by__username"),
+        *_named("decided_why"),
+    ),
+    ConflictPolicy: (
+        *_OF_MERCHANT,
+        *_named("version", "status", "needs_two", "rules", "why", "proposed_at", "decided_at"),
+        *_named(proposed_by="proposed_by__username", decided_by="decided_by__username"),
+        *_named("decided_why"),
+    ),
+    ManualPayment: (
+        *_named(merchant="order__merchant__code", order_no="order__order_no"),
+        *_named("status", "needs_two"),
+        Amount("amount", "amount_minor"),
+        *_named("currency", "note", "proposed_at", "decided_at", "decided_why"),
+        *_named(proposed_by="proposed_by__username", decided_by="decided_by__username"),
+    ),
+    Recipient: _named("id", "kind", "shown", "least", "active", merchant="merchant__code"),
+    AuditEntry: _named(
+        *("seq", "at", "actor_kind", "actor", "origin", "action", "object_type", "object_id"),
+        *("before", "after", "why", "previous", "hash"),
     ),
     Event: _named("id", "type", "aggregate_type", "aggregate_id", "seq", "tenant", "created_at"),
     Dispatch: (

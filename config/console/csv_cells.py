@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -34,10 +35,16 @@ def cell(value: Any) -> str:
             return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         case bytes() | memoryview():
             return bytes(value).hex()
-        case list():
-            return safe(" ".join(str(part) for part in value))
         case _:
-            return safe(str(value))
+            return safe(_words(value))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(str(part) for part in value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return str(value)
 
 
 def major(amount_minor: int | None, currency: str) -> str:

@@ -1,6 +1,5 @@
 """Ask for a refund: the room is reserved and the refund recorded, or neither."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -10,7 +9,6 @@ from django.db.models import Q
 from orders.models import Merchant, Order
 from orders.money import Money
 from payments.clients.choice import Choice
-from payments.clients.port import NumberRule
 from payments.models import (
     Disposition,
     ProviderAccount,
@@ -18,8 +16,30 @@ from payments.models import (
     Refund,
     TransactionKind,
 )
-from payments.refunds import events, room
+from payments.refunds import events, room, wishes
 from payments.refunds.asking import ClientFor
+from payments.refunds.wishes import (
+    Asked,
+    NoSuchOrder,
+    NotRefundable,
+    RefundExceeds,
+    RefundExists,
+    RefundNoNotTaken,
+    Requested,
+)
+
+__all__ = [
+    "Asked",
+    "NoSuchOrder",
+    "NotRefundable",
+    "RefundExceeds",
+    "RefundExists",
+    "RefundNoNotTaken",
+    "Requested",
+    "enter",
+    "give_back",
+    "request",
+]
 
 # Inserted without its amount's room first: the unique number decides who asks, then the room.
 _INSERT_SQL: Final = """
@@ -32,56 +52,6 @@ _INSERT_SQL: Final = """
         ON CONFLICT (merchant_id, refund_no) DO NOTHING
  RETURNING id
 """
-
-
-class NoSuchOrder(LookupError):
-    """The merchant has no order of this number."""
-
-
-class NotRefundable(Exception):
-    """There is no payment that this could give back; the message says why."""
-
-
-class RefundNoNotTaken(ValueError):
-    """The payment's provider takes no refund numbers of this form; nothing was recorded."""
-
-    def __init__(self, endpoint: str, rule: NumberRule) -> None:
-        super().__init__(f"{endpoint} takes {rule.words} only.")
-
-
-class RefundExceeds(Exception):
-    """More than is left of the payment; `left` is what could be refunded now."""
-
-    def __init__(self, left: Money) -> None:
-        super().__init__(f"{left} of the payment can be refunded")
-        self.left = left
-
-
-class RefundExists(Exception):
-    """The number belongs to a refund with other content; `differing` names what differs."""
-
-    def __init__(self, refund_no: str, differing: tuple[str, ...]) -> None:
-        super().__init__(f"refund {refund_no} exists with other {', '.join(differing)}")
-        self.differing = differing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is asked for. Money None is all that is left; payment "" is the one that paid."""
-
-    order_no: str
-    refund_no: str
-    money: Money | None
-    payment: str = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Requested:
-    """The refund as it stands, and whether an earlier call asked for it."""
-
-    refund: Refund
-    repeated: bool
 
 
 def _any_client(_: ProviderAccount) -> Choice:
@@ -107,7 +77,7 @@ def enter(
     """
     known = _find(merchant, asked.refund_no)
     if known is not None:
-        return _repeated(known, asked)
+        return wishes.repeated(known, asked)
     order = Order.objects.filter(merchant=merchant, order_no=asked.order_no).first()
     if order is None:
         raise NoSuchOrder(asked.order_no)
@@ -146,7 +116,7 @@ def _enter(
     merchant = payment.merchant
     known = _find(merchant, asked.refund_no)
     if known is not None:  # Asked for by whoever held the payment until now: its room is taken.
-        return _repeated(known, asked)
+        return wishes.repeated(known, asked)
     way = client_for(payment.account)
     if way.why:
         raise NotRefundable(f"{payment.account.endpoint}: {way.why}.")
@@ -157,7 +127,7 @@ def _enter(
     if refund_id is None:
         found = _find(merchant, asked.refund_no)
         assert found is not None  # noqa: S101 - the insert has waited for its commit
-        return _repeated(found, asked)
+        return wishes.repeated(found, asked)
     if not room.move(payment, reserved=money.amount_minor, at=now, now=now):
         raise RefundExceeds(_left(payment))
     refund = Refund.objects.get(pk=refund_id)
@@ -168,21 +138,6 @@ def _enter(
 def _find(merchant: Merchant, refund_no: str) -> Refund | None:
     refunds = Refund.objects.select_related("payment", "order")
     return refunds.filter(merchant=merchant, refund_no=refund_no).first()
-
-
-def _repeated(refund: Refund, asked: Asked) -> Requested:
-    given = None if asked.money is None else asked.money.amount_minor
-    currency = refund.currency if asked.money is None else asked.money.currency
-    same = {
-        "order_no": refund.order_no == asked.order_no,
-        "amount": (refund.asked_minor, refund.currency) == (given, currency),
-        "payment": asked.payment in ("", refund.payment.txn_no),
-        "reason": refund.reason == asked.reason,
-    }
-    differing = tuple(name for name, is_same in same.items() if not is_same)
-    if differing:
-        raise RefundExists(refund.refund_no, differing)
-    return Requested(refund, repeated=True)
 
 
 def _payment_id(merchant: Merchant, order: Order, asked: Asked) -> int:

@@ -22,6 +22,9 @@ DELETES = {
     "payments/notifications/collect.py: .delete()",
     # A projection, in the transaction that counts it anew.
     "orders/totals/rebuild.py: .delete()",
+    # Guesses at passwords that are over, and the second factor of who has lost it.
+    "config/access/attempts.py: .delete()",
+    "config/access/second_factor.py: .delete()",
     # A user's own name for a filter: it tells nothing of anything.
     "config/console/conflict/queue_views.py: .delete()",
     # The simulator's own books, an SQLite file of the provider that it plays: nothing of ours.

@@ -101,7 +101,7 @@ def furnish(**texts: Any) -> Rows:
         decided_at=factories.CREATED_AT,
         **of("manual"),
     )
-    entry = entered(object_type="order", object_id=order.pk, **of("entry"))
+    entry = entered(object_type="merchant", object_id=merchant.pk, **of("entry"))
     found = (
         *(order, account, transaction, delivery, confirmation, conflict),
         *(refund, event, key, merchant, record, account.keys.get(), recipient, entry),

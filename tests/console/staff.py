@@ -3,6 +3,11 @@
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
+from payments.roles import ROLES
+
+#: The roles of those who work here; a merchant's own people are another matter.
+INSIDERS = [role for role in ROLES if role != "merchant"]
+
 
 def staff(*permissions: str, name: str = "clerk") -> Client:
     user = User.objects.create_user(name, is_staff=True)

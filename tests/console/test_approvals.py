@@ -14,10 +14,9 @@ from audit.models import AuditEntry
 from orders.models import Order
 from outbox.models import Event
 from payments.models import Conflict, Proposal, ProviderAccount, Resolution
-from payments.roles import ROLES
 from tests.console.clock import now
 from tests.console.rooms import list_of, page_of
-from tests.console.staff import member
+from tests.console.staff import INSIDERS, member
 from tests.factories import ProviderAccountFactory
 from tests.invariants import assert_books_balance
 from tests.payments.conflicts import deciding
@@ -176,7 +175,7 @@ def test_a_proposal_whose_time_is_over_is_not_approved(proposal: Proposal) -> No
 MAY = {"approver": {"approve", "reject"}, "reviewer": {"withdraw"}}
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", INSIDERS)
 def test_each_role_may_just_this_about_a_proposal(proposal: Proposal, role: str) -> None:
     """Of another's proposal: who may withdraw at all is told that it is not his."""
     person = member(role, name="carol")

@@ -15,10 +15,9 @@ from payments.policies import current, document
 from payments.policies.apply import apply_policies
 from payments.policies.dry_run import dry_run
 from payments.policies.rules import Kind
-from payments.roles import ROLES
 from tests.console.clock import now
 from tests.console.rooms import list_of, page_of
-from tests.console.staff import member
+from tests.console.staff import INSIDERS, member
 from tests.factories import MerchantFactory, ProviderAccountFactory
 from tests.payments.conflicts import deciding
 from tests.payments.conflicts.deciding import can_send
@@ -271,7 +270,7 @@ def test_the_amount_for_two_people_is_raised_by_two_and_lowered_by_one(
     approve(bob, policy)
     assert current.rules_of(account.merchant_id).four_eyes_above == {"USD": 10000, "JPY": 15000}
     shown = admin.get(page_of(account.merchant)).content.decode()
-    assert "Two people decide above 15000 JPY, 100.00 USD" in shown
+    assert "Two people decide above 15,000 JPY, 100.00 USD" in shown
 
     lowered = admin.post(at, {"above": "50.00 USD", "why": "less", "seen": "1"})
 
@@ -327,7 +326,7 @@ def test_amounts_are_written_as_they_are_read() -> None:
     assert limits.write(amounts) == "0.001 BHD, 500 JPY, 50.00 USD"
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", INSIDERS)
 def test_each_role_may_just_this_about_policies(account: ProviderAccount, role: str) -> None:
     policy = deciding.alone_up_to(account.merchant, late={"do": "refund", "limits": {"USD": 1}})
     waits = member("admin", name="ann")

@@ -90,7 +90,10 @@ def test_of_many_only_the_harmless_that_have_not_moved_are_dismissed(
     late = ConflictFactory.create(reason=ConflictReason.LATE_PAYMENT)
     moved = ConflictFactory.create(reason=ConflictReason.PAYMENT_NOT_FOUND, version=3)
     decided = ConflictFactory.create(
-        reason=ConflictReason.EXTERNAL_REFUND, status="RESOLVED", resolved_at=LATER
+        reason=ConflictReason.EXTERNAL_REFUND,
+        subject="transaction:of another",
+        status="RESOLVED",
+        resolved_at=LATER,
     )
     versions = {one.pk: one.version for one in (external, late, decided)} | {moved.pk: 2, 0: 1}
 
