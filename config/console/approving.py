@@ -137,7 +137,7 @@ def _asked(row: Proposal, answer: _Answer, form: forms.Form | None) -> Asked:
     return Asked(
         title=_("%(answer)s: %(what)s of conflict %(conflict)s") % names,
         says=[
-            text.visible(row.consequence),
+            _told(row),
             text.visible(_("%(who)s proposes it: %(why)s") % proposer),
             str(answer.says),
         ],
@@ -151,9 +151,13 @@ def _asked(row: Proposal, answer: _Answer, form: forms.Form | None) -> Asked:
 
 
 def _do(request: HttpRequest, row: Proposal, answer: _Answer, values: dict[str, Any]) -> str:
-    person = who.person(request)
+    person, told = who.person(request), _told(row)
     deeds.refusing(lambda: answer.work(row.pk, **values, person=person, now=timezone.now()))
-    return str(answer.done) % {"what": text.visible(row.consequence)}
+    return str(answer.done) % {"what": told}
+
+
+def _told(row: Proposal) -> str:
+    return text.visible(waiting.told([row])[row.pk])
 
 
 def _is_void(row: Proposal) -> bool:

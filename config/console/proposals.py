@@ -28,9 +28,10 @@ class ProposalRows(Rows):
     def get_results(self, request: HttpRequest) -> None:
         """The page of rows, compared with what is there now in one question."""
         super().get_results(request)
-        present = waiting.present(self.result_list)
+        present, told = waiting.present(self.result_list), waiting.told(self.result_list)
         for row in self.result_list:
             now = present.get(row.pk)
+            row.told = told[row.pk]
             row.moved = None if now is None else len(Seen(row.seen).changes(now))
 
 
@@ -98,7 +99,7 @@ class ProposalScreen(ReadOnlyScreen):
 
     def ahead(self, row: Proposal) -> str:
         """What would be done, in one sentence."""
-        names = {"who": row.proposed_by.get_username(), "what": row.consequence}
+        names = {"who": row.proposed_by.get_username(), "what": waiting.told([row])[row.pk]}
         says = text.visible(_("%(who)s proposes: %(what)s") % names)
         return render_to_string("console/says.html", {"says": says})
 
@@ -112,9 +113,9 @@ class ProposalScreen(ReadOnlyScreen):
         ]
 
     @admin.display(description=gettext_lazy("proposal"))
-    def shown_what(self, row: Proposal) -> SafeString:
+    def shown_what(self, row: Any) -> SafeString:
         """What would be done."""
-        shown = cells.two_lines(text.visible(row.consequence), row.resolution)
+        shown = cells.two_lines(text.visible(row.told), row.resolution)
         return format_html('<span class="c-asked">{}</span>', shown)
 
     @admin.display(description=gettext_lazy("action"))

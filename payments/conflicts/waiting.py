@@ -1,13 +1,21 @@
 """Proposals that wait for a second person, each with the state that it would meet now."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
+
+from django.utils import translation
 
 from orders.models import Order
+from payments.conflicts.options import option
+from payments.conflicts.saying import in_english
 from payments.conflicts.seen import Held, Seen
-from payments.models import Proposal, ProposalStatus
+from payments.models import Proposal, ProposalStatus, Resolution
 
 #: What `present` reads of each proposal.
-RELATED = ("conflict__merchant", "conflict__transaction", "conflict__order")
+RELATED = ("conflict__merchant", "conflict__transaction__account", "conflict__order")
+
+#: The language of what is kept.
+_KEPT_IN: Final = "en"
 
 
 def present(proposals: Iterable[Proposal]) -> dict[int, Seen]:
@@ -18,6 +26,24 @@ def present(proposals: Iterable[Proposal]) -> dict[int, Seen]:
     waiting = [row for row in proposals if row.status == ProposalStatus.PENDING]
     targets = _targets(waiting)
     return {row.pk: _held(row, targets).seen for row in waiting}
+
+
+def told(proposals: Iterable[Proposal]) -> dict[int, str]:
+    """What each would do, by its key, in the reader's language.
+
+    What is kept is English, and is told as it is where the state has moved or the proposal ended.
+    """
+    rows = list(proposals)
+    kept = {row.pk: row.consequence for row in rows}
+    if translation.get_language() == _KEPT_IN:
+        return kept
+    waiting = [row for row in rows if row.status == ProposalStatus.PENDING]
+    targets = _targets(waiting)
+    for row in waiting:
+        now = option(Resolution(row.resolution), _held(row, targets).facts).consequence
+        if in_english(now) == row.consequence:
+            kept[row.pk] = now
+    return kept
 
 
 def _held(proposal: Proposal, targets: Mapping[tuple[int, str], Order]) -> Held:

@@ -15,7 +15,7 @@ from config.console import cells, deeds, related, rights, text, who
 from config.console.conflict import approvers, changes, resolutions
 from config.console.conflict.forms import WhyForm
 from config.console.deeds import Asked, Deed
-from payments.conflicts import checking, four_eyes
+from payments.conflicts import checking, four_eyes, waiting
 from payments.conflicts import seen as seeing
 from payments.conflicts.refusals import Moved, Refused
 from payments.conflicts.seen import Change
@@ -67,10 +67,10 @@ class Standing(NamedTuple):
 
 def standing(request: HttpRequest, conflict: Conflict) -> Standing | None:
     """What waits for a second person about this conflict, and what this user may do about it."""
-    waiting = Proposal.objects.select_related("proposed_by").filter(
+    pending = Proposal.objects.select_related("proposed_by").filter(
         conflict=conflict, status=ProposalStatus.PENDING
     )
-    row = waiting.first()
+    row = pending.first()
     if row is None:
         return None
     lines = [
@@ -81,7 +81,7 @@ def standing(request: HttpRequest, conflict: Conflict) -> Standing | None:
         (_("May approve"), approvers.names(but=row.proposed_by_id)),
     ]
     name = str(resolutions.NAMES[row.resolution])
-    return Standing(name, text.visible(row.consequence), lines, _deeds(request, row))
+    return Standing(name, text.visible(_told(row)), lines, _deeds(request, row))
 
 
 def view(request: HttpRequest, pk: int, proposal_id: int, verb: str) -> HttpResponse:
@@ -145,7 +145,7 @@ def _asked(row: Proposal, verb: str, form: WhyForm | None) -> Asked:
     return Asked(
         title=f"{chosen.name}: {resolutions.NAMES[Resolution(row.resolution)]}",
         says=[
-            row.consequence,
+            _told(row),
             _("Proposed by %(who)s: %(why)s") % {"who": _by(row), "why": cells.words(row.why)},
             str(chosen.says) % {"who": proposer},
         ],
@@ -181,6 +181,10 @@ def _deeds(request: HttpRequest, row: Proposal) -> list[Deed]:
         for verb in verbs
         if request.user.has_perm(_VERBS[verb].right)
     ]
+
+
+def _told(row: Proposal) -> str:
+    return waiting.told([row])[row.pk]
 
 
 def _by(row: Proposal) -> str:
