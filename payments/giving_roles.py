@@ -15,8 +15,8 @@ from audit import chain
 from payments.conflicts import people
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, NoReason, NotAllowed
-from payments.conflicts.saying import says
 from payments.roles import ROLES
+from payments.saying import says
 
 GIVE: Final = "auth.change_user"
 _ADMIN: Final = "admin"

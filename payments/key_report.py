@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.utils.translation import gettext as _
+
 from payments.models import AccountKey, ProviderAccount
 from payments.providers.api_access import API_PURPOSES
 
@@ -31,15 +33,15 @@ def report(account: ProviderAccount, *, now: datetime) -> list[KeyLine]:
 def advice(key: AccountKey, keys: Sequence[AccountKey], *, now: datetime) -> str:
     """What may be said of a key now, in one sentence; `keys` are all of its account."""
     if key.not_after is not None and key.not_after < now:
-        return "ended"
+        return _("ended")
     if key.not_before is not None and key.not_before > now:
-        return "begins later"
+        return _("begins later")
     if key.purpose in API_PURPOSES:
         return _advice_on_api_key(key, keys, now)
     newer = [other for other in keys if other.purpose == key.purpose and other.pk > key.pk]
     if newer:
         return _advice_on_old(key, newer, now)
-    return "in use" if key.last_used_at else "has verified nothing yet"
+    return _("in use") if key.last_used_at else _("has verified nothing yet")
 
 
 def _advice_on_api_key(key: AccountKey, keys: Sequence[AccountKey], now: datetime) -> str:
@@ -52,15 +54,15 @@ def _advice_on_api_key(key: AccountKey, keys: Sequence[AccountKey], now: datetim
         and (other.not_before is None or other.not_before <= now)
         and (other.not_after is None or now <= other.not_after)
     ]
-    return "safe to retire: a newer key is used" if newer else "used for the provider's API"
+    return _("safe to retire: a newer key is used") if newer else _("used for the provider's API")
 
 
 def _advice_on_old(key: AccountKey, newer: Sequence[AccountKey], now: datetime) -> str:
     if not any(other.last_used_at for other in newer):
-        return "keep: no newer key has verified anything yet"
+        return _("keep: no newer key has verified anything yet")
     quiet_for = QUIET_FOR_PROVIDER.get(key.account.provider, QUIET_FOR)
     if key.last_used_at is not None and now - key.last_used_at < quiet_for:
-        return f"keep: used within the last {quiet_for.days} days"
+        return _("keep: used within the last %(days)s days") % {"days": quiet_for.days}
     if min(other.created_at for other in newer) > now - quiet_for:
-        return f"keep: the newer key is not {quiet_for.days} days old"
-    return "safe to retire"
+        return _("keep: the newer key is not %(days)s days old") % {"days": quiet_for.days}
+    return _("safe to retire")

@@ -26,7 +26,7 @@ class AccountScreen(ReadOnlyScreen):
     """The endpoints that callbacks come to; commands make and change them."""
 
     list_display = (
-        "endpoint",
+        "shown_endpoint",
         "merchant",
         "shown_account_no",
         "mode",
@@ -43,7 +43,7 @@ class AccountScreen(ReadOnlyScreen):
             None,
             {
                 "fields": (
-                    ("endpoint", "merchant"),
+                    ("shown_endpoint", "merchant"),
                     ("shown_account_no", "mode"),
                     ("active", "created_at"),
                 )
@@ -72,6 +72,11 @@ class AccountScreen(ReadOnlyScreen):
             Section(_("Settings"), cells.json_block(row.settings)),
             Section(_("Traffic"), traffic),
         ]
+
+    @admin.display(description=gettext_lazy("endpoint"))
+    def shown_endpoint(self, account: ProviderAccount) -> str:
+        """Where its callbacks come to."""
+        return account.endpoint
 
     @admin.display(description=gettext_lazy("account number"))
     def shown_account_no(self, account: ProviderAccount) -> SafeString | str:

@@ -126,7 +126,7 @@ class DestinationScreen(ReadOnlyScreen):
     @admin.display(description=gettext_lazy("merchant"))
     def shown_tenant(self, row: Destination) -> str:
         """Whose events it gets."""
-        return row.tenant or "all"
+        return row.tenant or _("all")
 
     @admin.display(description=gettext_lazy("types"))
     def shown_types(self, row: Destination) -> str:
@@ -143,7 +143,8 @@ class DestinationScreen(ReadOnlyScreen):
         """How many events wait for it, and since when the oldest does."""
         oldest = backlog_of(row).oldest
         return cells.two_lines(
-            self.waiting(row), f"oldest {cells.moment(oldest)}" if oldest else ""
+            self.waiting(row),
+            _("oldest %(time)s") % {"time": cells.moment(oldest)} if oldest else "",
         )
 
     @admin.display(description=gettext_lazy("waiting"))

@@ -14,22 +14,24 @@ from payments.models import Delivery
 TELLING: Final = re.compile(r"sig|sign|hmac|auth|token|secret|key|digest|password", re.IGNORECASE)
 #: How much of such a value is shown: enough to tell two of them apart.
 SHOWN_LENGTH: Final = 8
+_CUT: Final = "%(start)s... (%(number)s characters)"
 
 
 def headers(kept: Iterable[Iterable[object]]) -> SafeString:
     """The headers in the order they came."""
     pairs = [[str(part) for part in pair] for pair in kept]
+    cut = _("%(start)s... (%(number)s characters)")
     return cells.table(
         (_("Header"), _("Value")),
-        [(cells.words(name), cells.mono(masked(name, value))) for name, value in pairs],
+        [(cells.words(name), cells.mono(masked(name, value, cut))) for name, value in pairs],
     )
 
 
-def masked(name: str, value: str) -> str:
+def masked(name: str, value: str, cut: str = _CUT) -> str:
     """The value; cut short, with its length, where the name says that it proves something."""
     if not TELLING.search(name) or len(value) <= SHOWN_LENGTH:
         return value
-    return f"{value[:SHOWN_LENGTH]}... ({len(value)} characters)"
+    return cut % {"start": value[:SHOWN_LENGTH], "number": len(value)}
 
 
 def body(row: Delivery) -> SafeString:

@@ -108,7 +108,8 @@ def lines(conflict: Conflict) -> list[Line]:
     others = sorted((expected.keys() | received.keys()) - _NAMED)
     for key in others:
         ours, theirs = _value(key)(expected), _value(key)(received)
-        shown.append(Line(key.replace("_", " "), ours, theirs, _differs(ours, theirs)))
+        name = str(_OTHERS.get(key) or key.replace("_", " "))
+        shown.append(Line(name, ours, theirs, _differs(ours, theirs)))
     return shown
 
 
@@ -149,6 +150,22 @@ _LINES: Final[tuple[tuple[Promise, Callable[[Side], str], Callable[[Side], str]]
     (_("Merchant"), _value("merchant"), _value("merchant")),
     (_("Occurred at"), _moment, _moment),
 )
+#: What some conflicts tell besides.
+_OTHERS: Final[Mapping[str, Promise]] = {
+    "kind": _("kind"),
+    "payment": _("payment"),
+    "claims": _("claims"),
+    "transactions": _("transactions"),
+    "orders": _("orders"),
+    "why": _("why"),
+    "waiting_since": _("waiting since"),
+    "key_id": _("key id"),
+    "known_keys": _("known keys"),
+    "refunded_minor": _("refunded minor"),
+    "reserved_minor": _("reserved minor"),
+    "charged_back_minor": _("charged back minor"),
+    "not_counted_minor": _("not counted minor"),
+}
 _NAMED: Final = frozenset(
     {"amount_minor", "currency", "stated_amount", "order_no", "order_status", "txn_no"}
     | {"paid_txn_no", "account_no", "payable_through", "endpoint", "merchant", "occurred_at"}

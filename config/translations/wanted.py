@@ -20,7 +20,10 @@ LOCALE: Final = "zh_Hans"
 READ: Final = ("console", "access")
 #: What else tells people something, among what nobody reads.
 TELLS: Final = ("payments/conflicts", "payments/manual", "payments/policies")
-TELLS_ALONE: Final = ("payments/giving_roles.py", "payments/replay.py")
+TELLS_ALONE: Final = (
+    *("payments/giving_roles.py", "payments/replay.py", "payments/key_report.py"),
+    *("payments/clients/choice.py", "payments/refunds/access.py", "payments/refunds/request.py"),
+)
 #: Where a message comes from: the theme, whose releases differ in what they say.
 THEME: Final = "unfold"
 _MODELS: Final = "models"

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from django.utils.translation import gettext_noop as _
+
 from payments.clients import adyen, alipay, paypal, simulator, stripe, wechatpay_v3
 from payments.clients.alipay_gateway import Gateway
 from payments.clients.careful import Careful
@@ -18,6 +20,7 @@ from payments.providers.adyen import LIVE_PREFIX
 from payments.providers.api_access import API_PURPOSE, API_URL, PRIVATE_PURPOSE
 from payments.providers.port import Account, Key, Misconfigured
 from payments.providers.rsa_sign import private_key
+from payments.saying import says
 
 PATIENCE: Final = Patience()
 FOREVER: Final = timedelta.max
@@ -56,7 +59,12 @@ class _Access(NamedTuple):
         for key in self.account.keys:
             if key.purpose == purpose and key.valid_at(self.now):
                 return key
-        raise _NoAccess(f"the account has no key with purpose {purpose} that is valid now")
+        raise _NoAccess(
+            says(
+                _("the account has no key with purpose %(purpose)s that is valid now"),
+                purpose=purpose,
+            )
+        )
 
     def wire(self, live_url: str, test_url: str) -> Wire:
         """The provider's own host, or in test mode the address that is set. Raises _NoAccess."""
@@ -64,7 +72,9 @@ class _Access(NamedTuple):
             return Wire(live_url, self.patience)
         url = str(self.account.settings.get(API_URL) or "") or test_url
         if not url:
-            raise _NoAccess(f"in test mode the account needs the setting {API_URL}")
+            raise _NoAccess(
+                says(_("in test mode the account needs the setting %(name)s"), name=API_URL)
+            )
         return Wire(url, self.patience)
 
 
@@ -74,11 +84,12 @@ def choose(
     """The client of this account at this time. Never raises."""
     offer = _OFFERS.get(provider_name)
     if offer is None:
-        return Choice(None, f"there is no client for {provider_name}'s API")
+        why = says(_("there is no client for %(provider)s's API"), provider=provider_name)
+        return Choice(None, why)
     try:
         client = offer.make(_Access(account, now, patience))
     except (_NoAccess, Misconfigured) as error:
-        return Choice(None, str(error))
+        return Choice(None, error.args[0])
     return Choice(
         Careful(client),
         "",

@@ -19,7 +19,6 @@ from payments.conflicts.checking import keep_attempt
 from payments.conflicts.fitting import why_not
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, Refused
-from payments.conflicts.saying import says
 from payments.conflicts.seen import Held
 from payments.models import (
     ConflictReason,
@@ -32,6 +31,7 @@ from payments.refunds import one
 from payments.refunds.access import client_for as clients
 from payments.refunds.asking import ClientFor
 from payments.refunds.lifecycle import Claim
+from payments.saying import says
 
 ASK = "payments.ask_provider"
 _NOT_ASKED: Final = _("%(account)s: %(why)s.")

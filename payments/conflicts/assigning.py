@@ -19,9 +19,9 @@ from payments.conflicts import lifecycle, people
 from payments.conflicts.checking import RESOLVE, keep_attempt
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import AlreadyDecided, DoesNotFit, Moved, Refused
-from payments.conflicts.saying import says
 from payments.conflicts.seen import Change, NoSuchConflict
 from payments.models import Conflict
+from payments.saying import says
 
 #: How the audit names it, beside the resolutions.
 ASSIGN: Final = "ASSIGN"

@@ -13,9 +13,9 @@ from payments.conflicts.checking import Wanted
 from payments.conflicts.fitting import HARMLESS
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, Moved, NoReason, Refused
-from payments.conflicts.saying import says
 from payments.conflicts.seen import Change, NoSuchConflict, Seen
 from payments.models import ProviderAccount, Resolution
+from payments.saying import says
 
 #: How many at once: the request stays short, and a person can still mean each of them.
 DISMISSED_MAX: Final = 100

@@ -20,10 +20,10 @@ from payments.conflicts.refusals import (
     Moved,
     Refused,
 )
-from payments.conflicts.saying import says
 from payments.conflicts.seen import Held, Seen
 from payments.models import ConflictStatus, Proposal, ProposalStatus, Resolution
 from payments.policies.current import rules_of
+from payments.saying import says
 
 RESOLVE: Final = "payments.resolve_conflict"
 

@@ -7,8 +7,8 @@ from django.utils.translation import gettext_noop as _
 
 from orders.models import OrderStatus
 from payments.conflicts.facts import Facts, MoneyFacts, OrderFacts, shown
-from payments.conflicts.saying import says
 from payments.models import ConflictReason, Disposition, Resolution
+from payments.saying import says
 
 
 def _says_accept(facts: Facts) -> str:

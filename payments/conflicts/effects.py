@@ -141,7 +141,7 @@ def _give_back(
             now=now,
         )
     except _REFUSED as error:
-        raise DoesNotFit(str(error)) from error
+        raise DoesNotFit(error.args[0]) from error
     return requested.refund
 
 

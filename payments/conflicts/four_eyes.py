@@ -28,10 +28,10 @@ from payments.conflicts.refusals import (
     Refused,
 )
 from payments.conflicts.resolve import Resolved
-from payments.conflicts.saying import in_english, says
 from payments.conflicts.seen import Held, Seen
 from payments.models import WHY_LENGTH_MAX, DecidedAs, Proposal, ProposalStatus
 from payments.refunds.asking import ClientFor
+from payments.saying import in_english, says
 
 APPROVE: Final = "payments.approve_conflict"
 #: From Friday evening to Monday evening.

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_noop as _
 from audit.actors import Actor
 from audit.models import ActorKind
 from payments.conflicts.refusals import NotAllowed
-from payments.conflicts.saying import says
+from payments.saying import says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from django.utils.translation import gettext_noop as _
 
 from payments.conflicts.facts import shown
-from payments.conflicts.saying import Sentence, in_english, says
 from payments.conflicts.seen import Change
 from payments.models import Conflict, Proposal
+from payments.saying import Sentence, in_english, says
 
 
 class Refused(Exception):

@@ -11,9 +11,9 @@ from django.utils.translation import gettext_noop as _
 from orders.models import Order
 from payments.conflicts import facts
 from payments.conflicts.facts import Facts
-from payments.conflicts.saying import Sentence, says
 from payments.models import Conflict, ProviderTransaction, TransactionKind
 from payments.refunds import room
+from payments.saying import Sentence, says
 
 Value = str | int | None
 #: The columns that decide, by the name under which people are shown them.

@@ -7,9 +7,9 @@ from django.utils import translation
 
 from orders.models import Order
 from payments.conflicts.options import option
-from payments.conflicts.saying import in_english
 from payments.conflicts.seen import Held, Seen
 from payments.models import Proposal, ProposalStatus, Resolution
+from payments.saying import in_english
 
 #: What `present` reads of each proposal.
 RELATED = ("conflict__merchant", "conflict__transaction__account", "conflict__order")

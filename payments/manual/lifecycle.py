@@ -12,8 +12,8 @@ from orders.models import Merchant, OrderStatus
 from payments import ledger
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit
-from payments.conflicts.saying import says
 from payments.models import Disposition, ManualPayment, ManualStatus, ProviderAccount
+from payments.saying import says
 
 #: Each status, and the statuses it may be entered from; one person's is booked when it is made.
 ENTERED_FROM: Final[Mapping[ManualStatus, frozenset[ManualStatus]]] = {

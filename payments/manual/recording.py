@@ -20,10 +20,10 @@ from orders.models import Order
 from payments.conflicts import four_eyes, people
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, NoReason, NotAllowed, Refused
-from payments.conflicts.saying import says
 from payments.manual import lifecycle
 from payments.models import WHY_LENGTH_MAX, ManualPayment, ManualStatus
 from payments.policies.current import rules_of
+from payments.saying import says
 
 RECORD: Final = "payments.record_payment"
 

@@ -10,9 +10,9 @@ from orders.models import Merchant
 from payments.conflicts import people
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit, NoReason, NotAllowed
-from payments.conflicts.saying import says
 from payments.models import WHY_LENGTH_MAX, ConflictPolicy, PolicyStatus
 from payments.policies import current, document, rules, versions
+from payments.saying import says
 
 PROPOSE: Final = "payments.propose_policy"
 APPROVE: Final = "payments.approve_policy"

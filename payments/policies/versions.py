@@ -14,9 +14,9 @@ from audit import chain
 from orders.models import Merchant
 from payments.conflicts.people import Person
 from payments.conflicts.refusals import DoesNotFit
-from payments.conflicts.saying import says
 from payments.models import WHY_LENGTH_MAX, ConflictPolicy, PolicyStatus
 from payments.policies import current
+from payments.saying import says
 
 #: Each status, and the statuses it may be entered from.
 ENTERED_FROM: Final[Mapping[PolicyStatus, frozenset[PolicyStatus]]] = {

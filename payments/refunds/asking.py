@@ -10,6 +10,7 @@ from orders.money import Money
 from payments.clients.choice import Choice
 from payments.clients.port import Answer, Client, RefundAnswer, RefundOrder
 from payments.models import Delivery, ProviderAccount, Refund
+from payments.saying import in_english
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +52,9 @@ def _speak(
     order = _order_of(refund)
     choice = client_for(refund.account)
     if choice.client is None:
-        return Said(RefundAnswer(answer=Answer.UNKNOWN, why=choice.why), has_client=False)
+        return Said(
+            RefundAnswer(answer=Answer.UNKNOWN, why=in_english(choice.why)), has_client=False
+        )
     try:
         answer = ask(choice.client, refund, order)
     except Exception as error:  # noqa: BLE001 - a client that breaks has told us nothing

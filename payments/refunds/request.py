@@ -5,6 +5,7 @@ from typing import Final
 
 from django.db import connection, transaction
 from django.db.models import Q
+from django.utils.translation import gettext_noop as _
 
 from orders.models import Merchant, Order
 from orders.money import Money
@@ -27,6 +28,7 @@ from payments.refunds.wishes import (
     RefundNoNotTaken,
     Requested,
 )
+from payments.saying import says
 
 __all__ = [
     "Asked",
@@ -119,7 +121,9 @@ def _enter(
         return wishes.repeated(known, asked)
     way = client_for(payment.account)
     if way.why:
-        raise NotRefundable(f"{payment.account.endpoint}: {way.why}.")
+        raise NotRefundable(
+            says(_("%(account)s: %(why)s."), account=payment.account.endpoint, why=way.why)
+        )
     if not way.refund_no.allows(asked.refund_no):
         raise RefundNoNotTaken(payment.account.endpoint, way.refund_no)
     money = _money(payment, asked)

@@ -95,6 +95,11 @@ ASKS: Final[Mapping[str, Any]] = {
     ConflictReason.UNCONFIRMED_PAYMENTS: gettext_lazy("What does the provider's own page show?"),
     ConflictReason.UNKNOWN_KEY: gettext_lazy("Has the provider a new key?"),
 }
+#: Of what has no name of its own.
+_TITLES: Final[Mapping[str, Any]] = {
+    "custom": gettext_lazy("Any provider that signs with an HMAC"),
+    "simulator": gettext_lazy("The provider simulator"),
+}
 _OF_REVERSALS: Final = frozenset(
     {
         ConflictReason.EXTERNAL_REFUND,
@@ -175,5 +180,6 @@ def _words(held: Held) -> Mapping[str, str]:
 
 def _provider(endpoint: str) -> str:
     """The provider's own name, and the account: Stripe (stripe/main)."""
-    known = registry.find(endpoint.partition("/")[0])
-    return endpoint if known is None else f"{known.facts.title} ({endpoint})"
+    name = endpoint.partition("/")[0]
+    known = registry.find(name)
+    return endpoint if known is None else f"{_TITLES.get(name, known.facts.title)} ({endpoint})"
