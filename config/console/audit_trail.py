@@ -21,10 +21,15 @@ from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Destination, Dispatch, Endpoint, Event
 from payments.models import (
+    AccountKey,
     Conflict,
+    ConflictPolicy,
     Delivery,
+    ManualPayment,
+    Proposal,
     ProviderAccount,
     ProviderTransaction,
+    Recipient,
     Refund,
 )
 
@@ -62,7 +67,12 @@ _NAMES: Final[Mapping[type[Model], Callable[[Any], Iterable[Name]]]] = {
     Delivery: lambda row: [("delivery", str(row.pk)), *_conflicts(delivery=row)],
     Refund: lambda row: [("refund", str(row.pk)), *_conflicts(subject=f"refund:{row.pk}")],
     Conflict: lambda row: [("conflict", str(row.pk))],
+    Proposal: lambda row: [("conflict", str(row.conflict_id))],
+    ConflictPolicy: lambda row: [("policy", f"{row.merchant.code}/{row.version}")],
+    ManualPayment: lambda row: [("order", str(row.order_id))],
+    Recipient: lambda row: [("recipient", str(row.pk))],
     ProviderAccount: lambda row: [("account", row.endpoint)],
+    AccountKey: lambda row: [("account", row.account.endpoint)],
     Destination: lambda row: [("destination", row.code), ("webhook", row.code)],
     Endpoint: _of_endpoint,
     Event: lambda row: [("event", str(row.pk))],

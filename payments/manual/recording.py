@@ -158,7 +158,7 @@ def _kept(order: Order, person: Person, work: Callable[[], ManualPayment]) -> Ma
             by=person.actor,
             action="manual_payment.refused",
             object_type="order",
-            object_id=f"{order.merchant.code}/{order.order_no}",
+            object_id=order.pk,
             after=said,
         )
         raise
@@ -169,7 +169,7 @@ def _enter(action: str, made: ManualPayment, person: Person, *, why: str) -> Non
         by=person.actor,
         action=action,
         object_type="order",
-        object_id=f"{made.order.merchant.code}/{made.order.order_no}",
+        object_id=made.order.pk,
         before={"version": made.order_version},
         after={
             "status": str(made.status),

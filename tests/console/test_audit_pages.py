@@ -11,16 +11,23 @@ from django.test import Client
 
 from audit.models import AuditEntry, Verification
 from config.console import audit_trail
+from idempotency.models import Record
 from orders.models import ApiKey, Merchant, Order
 from outbox.models import Destination, Dispatch, Endpoint, Event
 from payments.models import (
+    AccountKey,
+    Confirmation,
     Conflict,
+    ConflictPolicy,
     Delivery,
+    ManualPayment,
+    Proposal,
     ProviderAccount,
     ProviderTransaction,
+    Recipient,
     Refund,
 )
-from tests.console.rooms import Rows, entered, list_of, page_of
+from tests.console.rooms import TABLES, Rows, entered, list_of, page_of
 from tests.console.staff import staff
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +46,19 @@ NAMED: Mapping[type[models.Model], Callable[[Any], tuple[str, object]]] = {
     Dispatch: lambda row: ("event", row.event_id),
     Merchant: lambda row: ("merchant", row.pk),
     ApiKey: lambda row: ("api_key", row.prefix),
+    AccountKey: lambda row: ("account", row.account.endpoint),
+    Record: lambda row: ("record", row.pk),
+    Proposal: lambda row: ("conflict", row.conflict_id),
+    ConflictPolicy: lambda row: ("policy", f"{row.merchant.code}/{row.version}"),
+    ManualPayment: lambda row: ("order", row.order_id),
+    Recipient: lambda row: ("recipient", row.pk),
 }
+#: What nobody does anything to, and the audit itself.
+UNNAMED = {Confirmation, AuditEntry}
+
+
+def test_every_screen_shows_what_was_done_to_its_rows() -> None:
+    assert set(NAMED) | UNNAMED == set(TABLES)
 
 
 @pytest.mark.parametrize("table", NAMED)

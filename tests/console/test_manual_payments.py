@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib.messages import get_messages
+from django.test import Client
 from django.urls import reverse
 
 from audit.models import AuditEntry
@@ -76,6 +77,26 @@ def test_a_second_click_and_the_form_sent_again_pay_nothing_more(
     assert page_of(money) in shown
     assert MARK not in named(alice.get(page_of(order)))
     assert_books_balance()
+
+
+def test_who_said_so_is_on_both_pages_and_in_the_evidence_of_the_order(
+    superuser: Client, account: ProviderAccount, order: Order
+) -> None:
+    deciding.alone_up_to(account.merchant)
+    alice = member("reviewer", name="alice")
+    alice.post(at(order), {"why": NOTE, "seen": "0"})
+    alice.post(at(order), {"why": NOTE, "seen": "0"})
+
+    pages = [superuser.get(page_of(row)) for row in (order, ManualPayment.objects.get())]
+    asked = {"why": "dispute", "form": "json"}
+    pack = superuser.post(f"/admin/evidence/order/{order.pk}/", asked).json()
+
+    for page in pages:
+        assert "manual_payment.booked" in page.content.decode()
+    assert [(entry["actor"], entry["action"], entry["why"]) for entry in pack["audit"]] == [
+        ("alice", "manual_payment.booked", NOTE),
+        ("alice", "manual_payment.refused", None),
+    ]
 
 
 def test_above_the_amount_another_approves_on_a_page_that_says_all_of_it(order: Order) -> None:
