@@ -132,7 +132,8 @@ class AmountFilter(RangeNumericListFilter):  # type: ignore[misc]
         amount = Decimal(value)
         if not amount.is_finite():
             raise ValueError(value)
-        return amount
+        # Before it is moved to minor units: beyond the decimals' own range that would fail.
+        return _bounded(amount)
 
 
 def is_overdue() -> Q:
@@ -154,15 +155,15 @@ def between(least: Decimal | None, most: Decimal | None) -> Q:
 def _minor(least: Decimal | None, most: Decimal | None, exponent: int) -> Q:
     found = Q()
     if least is not None:
-        found &= Q(amount_minor__gte=_bounded(least.scaleb(exponent)))
+        found &= Q(amount_minor__gte=int(_bounded(least.scaleb(exponent))))
     if most is not None:
-        found &= Q(amount_minor__lte=_bounded(most.scaleb(exponent)))
+        found &= Q(amount_minor__lte=int(_bounded(most.scaleb(exponent))))
     return found
 
 
-def _bounded(minor: Decimal) -> int:
+def _bounded(amount: Decimal) -> Decimal:
     """A number that the column can be compared with."""
-    return int(max(min(minor, Decimal(AMOUNT_MINOR_MAX)), Decimal(-AMOUNT_MINOR_MAX)))
+    return max(min(amount, Decimal(AMOUNT_MINOR_MAX)), Decimal(-AMOUNT_MINOR_MAX))
 
 
 def _odd() -> dict[int, list[str]]:
