@@ -16,6 +16,7 @@ from payments.models.ledger import Disposition, ProviderTransaction, Transaction
 from payments.models.manual import ManualPayment, ManualStatus
 from payments.models.notifications import (
     ERROR_LENGTH_MAX,
+    SHOWN_LENGTH_MAX,
     Level,
     Notification,
     NotificationKind,
@@ -29,6 +30,7 @@ from payments.models.refunds import REASON_LENGTH_MAX, Refund, RefundStatus
 __all__ = [
     "ERROR_LENGTH_MAX",
     "REASON_LENGTH_MAX",
+    "SHOWN_LENGTH_MAX",
     "WHY_LENGTH_MAX",
     "AccountKey",
     "Confirmation",

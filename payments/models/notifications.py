@@ -10,6 +10,8 @@ from orders.models import Merchant
 from payments.models.conflicts import Conflict
 
 ERROR_LENGTH_MAX = 200
+#: An address of mail is no longer (RFC 5321, 4.5.3.1.3).
+SHOWN_LENGTH_MAX = 254
 
 
 class NotificationKind(models.TextChoices):
@@ -39,7 +41,7 @@ class Recipient(models.Model):
 
     merchant = models.ForeignKey(Merchant, null=True, blank=True, on_delete=models.PROTECT)
     kind = models.CharField(max_length=10, choices=NotificationKind)
-    shown = models.CharField(max_length=254)
+    shown = models.CharField(max_length=SHOWN_LENGTH_MAX)
     address = models.BinaryField()
     secret = models.BinaryField(null=True)
     least = models.SmallIntegerField(choices=Level)

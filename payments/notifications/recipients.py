@@ -12,7 +12,13 @@ from orders.models import Merchant
 from outbox.webhooks import target
 from outbox.webhooks.signature import new_secret
 from payments import vault
-from payments.models import Level, NotificationKind, NotificationMessage, Recipient
+from payments.models import (
+    SHOWN_LENGTH_MAX,
+    Level,
+    NotificationKind,
+    NotificationMessage,
+    Recipient,
+)
 
 RECIPIENTS_MAX: Final = 100
 
@@ -43,6 +49,8 @@ def add(
     if Recipient.objects.filter(active=True).count() >= RECIPIENTS_MAX:
         raise TooMany(f"there are {RECIPIENTS_MAX} already")
     shown, checked = _checked(kind, address.strip())
+    if len(shown) > SHOWN_LENGTH_MAX:
+        raise BadAddress(f"it is longer than {SHOWN_LENGTH_MAX} characters")
     secret = new_secret() if kind is NotificationKind.WEBHOOK else ""
     recipient = Recipient.objects.create(
         kind=kind,

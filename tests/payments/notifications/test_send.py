@@ -207,6 +207,8 @@ def test_a_message_whose_sender_died_is_sent_when_its_lease_is_over(receiver: Re
         (NotificationKind.EMAIL, "a@example.org\nBcc: b@example.org"),
         (NotificationKind.SLACK, "ftp://example.org/"),
         (NotificationKind.WEBHOOK, "https://user:word@example.org/"),
+        (NotificationKind.EMAIL, f"{'a' * 64}@{'b' * 60}.{'c' * 60}.{'d' * 60}.example"),
+        (NotificationKind.SLACK, f"https://{'.'.join(['b' * 60] * 4)}.example:65535/hook"),
     ],
 )
 def test_what_is_no_address_is_refused(kind: NotificationKind, address: str) -> None:
