@@ -13,6 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 
+from config.csp import CONSOLE
 from orders.models import Membership
 from outbox.models import Attempt, Destination, DestinationKind, Dispatch, Endpoint, Event
 
@@ -27,6 +28,10 @@ PAGES: Final = _DOORS | {
     *("outbox_endpoint_changelist", "outbox_endpoint_change", "outbox_endpoint_test"),
     "outbox_destination_move",
 }
+#: Those beside the admin's own: the search, and the pages about oneself.
+BESIDE: Final = frozenset(
+    {"console_find", "language", "preferences", "second_factor", "enrol", "mine"}
+)
 #: What a request knows of who asks, once it has been asked for.
 _MEMBERSHIP: Final = "_paidonce_membership"
 _ENDPOINTS: Final = "_paidonce_endpoints"
@@ -47,14 +52,15 @@ class MembersMiddleware:
     def process_view(self, request: HttpRequest, *_: object) -> None:
         """Raises PermissionDenied, Http404."""
         page = request.resolver_match
-        if page is None or "admin" not in page.namespaces or page.url_name in _DOORS:
+        is_console = request.path.startswith(CONSOLE)
+        if page is None or not is_console or page.url_name in _DOORS:
             return
         member = membership(request)
         if member is None:
             return
         if not member.merchant.active:
             raise PermissionDenied
-        if page.url_name not in PAGES:
+        if page.url_name not in PAGES | BESIDE:
             raise Http404
 
 

@@ -7,9 +7,11 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import get_resolver, reverse
-from django.urls.resolvers import URLResolver
+from django.urls.resolvers import URLPattern, URLResolver
 
 from audit.models import AuditEntry
+from config import urls
+from config.access import urls as access
 from config.console import members
 from orders.models import ApiKey, Membership, Merchant, Order
 from outbox.destinations import directory
@@ -249,7 +251,25 @@ def test_where_the_merchant_is_stopped_his_people_are_out(member: Client, mine: 
 
     assert member.get("/admin/").status_code == 403
     assert member.get(page_of(mine[Endpoint])).status_code == 403
+    assert member.get(f"/admin/find/?q={mine[Event].pk}").status_code == 403
+    assert member.get("/admin/me/preferences/").status_code == 403
     assert member.post("/admin/logout/").status_code == 200
+
+
+def test_pages_beside_the_admins_own_are_open_by_name_only(somebody: Client, mine: Rows) -> None:
+    known = {"kind": "order", "pk": mine[Order].pk, "user_id": 1}
+    beside = [each for each in urls.urlpatterns if str(each.pattern).startswith("admin/")]
+    named = [(f"access:{each.name}", each) for each in access.urlpatterns]
+    named += [(str(each.name), each) for each in beside if isinstance(each, URLPattern)]
+
+    closed = set()
+    for name, page in named:
+        wanted = {field: known[field] for field in page.pattern.converters}
+        if somebody.get(reverse(name, kwargs=wanted)).status_code == 404:
+            closed.add(page.name)
+
+    assert closed == {page.name for _, page in named} - members.BESIDE
+    assert closed == {"console_evidence", "reset"}
 
 
 def test_a_member_sends_one_again_and_the_audit_says_who(member: Client, mine: Rows) -> None:
