@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from config.access import passwords
 from config.console import evidence_pages, find
 from orders.api.urls import urlpatterns as order_urls
 from payments import placing
@@ -18,6 +19,8 @@ urlpatterns = [
         admin.site.admin_view(evidence_pages.view),
         name="console_evidence",
     ),
+    # In the place of the admin's own page of that name.
+    path("admin/password_change/", admin.site.admin_view(passwords.change), name="password_change"),
     path("admin/", admin.site.urls),
 ]
 handler400 = "config.errors.bad_request"

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.forms.models import BaseInlineFormSet
@@ -111,6 +112,16 @@ class UserScreen(Audited, _Users, _Screen):
         is_own = obj is not None and obj.pk == request.user.pk
         may: bool = super().has_delete_permission(request, obj)
         return may and not is_own and _may_touch(request, obj)
+
+    def user_change_password(
+        self,
+        request: HttpRequest,
+        id: str,  # noqa: A002 - Django's own name
+        form_url: str = "",
+    ) -> HttpResponse:
+        """Another's password: the change is one transaction with its entry."""
+        with transaction.atomic():
+            return super().user_change_password(request, id, form_url)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """What would give more than roles do is a superuser's; roles have a page of their own."""

@@ -1,6 +1,7 @@
 """What people do around the money is in the audit too: logins, keys, accounts, people."""
 
 import json
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -27,6 +29,13 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "correct horse battery"
+NEW = "other horse, other battery"
+REFUSE_ENTRIES = """
+    CREATE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN RAISE EXCEPTION 'no entry'; END $$;
+    CREATE TRIGGER no_entry BEFORE INSERT ON audit_auditentry
+        FOR EACH ROW EXECUTE FUNCTION pg_temp.refuse()
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +121,44 @@ def test_people_who_are_made_renamed_and_removed_are_kept(browser: Client) -> No
 
     browser.post(reverse("admin:auth_user_delete", args=[user.pk]), {"post": "yes"})
     assert (last().action, last().before["username"], last().after) == ("user.deleted", "new", {})
+
+
+def own_password(browser: Client, user: User) -> Any:
+    changed = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+    return browser.post(reverse("admin:password_change"), changed)
+
+
+def anothers_password(browser: Client, user: User) -> Any:
+    changed = {"password1": NEW, "password2": NEW, "usable_password": "true"}
+    return browser.post(reverse("admin:auth_user_password_change", args=[user.pk]), changed)
+
+
+@pytest.mark.parametrize("change", [own_password, anothers_password])
+def test_a_password_is_changed_with_its_entry_or_not_at_all(
+    browser: Client, root: User, change: Callable[[Client, User], Any]
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(REFUSE_ENTRIES)
+    with pytest.raises(DatabaseError, match="no entry"):
+        change(browser, root)
+    root.refresh_from_db()
+    assert root.check_password(PASSWORD)
+
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER no_entry ON audit_auditentry")
+    assert change(browser, root).status_code == 302
+    root.refresh_from_db()
+    assert root.check_password(NEW)
+    assert (last().action, last().object_id, last().actor) == ("user.changed", str(root.pk), "root")
+    assert NEW not in str(vars(last()))
+
+
+def test_a_new_password_that_was_refused_is_no_change(browser: Client) -> None:
+    before = AuditEntry.objects.count()
+    wrong = {"old_password": "another", "new_password1": NEW, "new_password2": NEW}
+
+    assert browser.post(reverse("admin:password_change"), wrong).status_code == 200
+    assert AuditEntry.objects.count() == before
 
 
 def test_a_merchant_that_is_stopped_is_kept(browser: Client) -> None:

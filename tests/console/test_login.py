@@ -192,3 +192,23 @@ def test_a_hundred_guesses_at_once_are_a_hundred() -> None:
         thread.join()
 
     assert (made.count(True), len(made)) == (FREE, 100)
+
+
+def test_who_has_found_an_open_session_is_held_back_as_at_the_login() -> None:
+    user = User.objects.create_superuser("anna", password=PASSWORD)
+    found = Client()
+    found.force_login(user)
+    wrong = {
+        "old_password": "guess",
+        "new_password1": "theirs 12345",
+        "new_password2": "theirs 12345",
+    }
+
+    for _ in range(FREE):
+        assert words(found.post("/admin/password_change/", wrong)) == "wrong"
+    right = wrong | {"old_password": PASSWORD}
+    answer = found.post("/admin/password_change/", right, follow=True)
+
+    assert words(answer) == "held back"
+    user.refresh_from_db()
+    assert user.check_password(PASSWORD)
