@@ -12,7 +12,7 @@ from outbox.models import Event
 from payments.models import Conflict, Delivery, ProviderTransaction, Refund
 
 _ONE_OF_MANY: Final = "the request told of other payments too: they are no part of this"
-_NO_TEXT: Final = "it is no text"
+_NO_TEXT: Final = "it is no text that could be looked through for what is personal"
 _ELSEWHERE: Final = "kept once, with the first delivery of the request"
 
 
@@ -158,9 +158,8 @@ def _body(row: Delivery, *, batch_length: int) -> Mapping[str, Any]:
         return {"sha256": digest, "bytes": None, "text": None, "cut": False, "left_out": why}
     raw = bytes(row.body)
     known = {"sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)}
-    try:
-        shown = masking.masked(raw.decode())
-    except UnicodeDecodeError:
+    shown = masking.masked(raw)
+    if not shown:
         return known | {"text": None, "cut": False, "left_out": _NO_TEXT}
     kept = shown[: text.TEXT_BYTES_MAX]
     return known | {"text": kept, "cut": len(kept) < len(shown), "left_out": None}

@@ -12,7 +12,7 @@ from django.test import Client
 from audit.actors import command_line
 from audit.chain import record
 from audit.models import AuditEntry
-from config.console import evidence_pack, masking
+from config.console import evidence_pack
 from orders.models import Order
 from payments.models import Conflict, Delivery, ProviderTransaction, Refund
 from tests import factories
@@ -114,7 +114,7 @@ def test_values_are_exact_and_times_are_in_order(superuser: Client, told: Rows) 
     assert delivery["body"] == {
         "sha256": told[Delivery].body_sha256.hex(),
         "bytes": 28,
-        "text": '{"type": "customer.created"}',
+        "text": '{\n  "type": "customer.created"\n}',
         "cut": False,
         "left_out": None,
     }
@@ -227,7 +227,8 @@ def test_a_request_that_told_of_others_too_leaves_its_body_out(
     ("body", "told", "cut"),
     [
         (b"\xff\x00", None, False),
-        (b"a" * 20_000, "a" * 16_384, True),
+        (b"a" * 20_000, None, False),
+        (b"a=" + b"b" * 20_000, "a=" + "b" * 16_382, True),
     ],
 )
 def test_a_body_is_text_up_to_a_length_or_only_its_digest(
@@ -283,32 +284,3 @@ def test_hostile_text_is_text_and_secrets_are_nowhere(superuser: Client, db: Non
         assert canary not in page, canary
         assert canary.encode() not in raw, canary
     assert Refund.objects.get().reason == markup
-
-
-@pytest.mark.parametrize(
-    ("body", "shown"),
-    [
-        ('{"a": "b"}', '{"a": "b"}'),
-        ('{"client_secret": "pi_1_secret_2"}', '{"client_secret": "pi_1_sec... (13 characters)"}'),
-        ('{"email" : "a@b.example"}', '{"email" : "[11 characters]"}'),
-        (r'{"name": "A \"B\" C"}', '{"name": "[9 characters]"}'),
-        ('{"phone": 15551234567}', '{"phone": [11 characters]}'),
-        ('{"amount": 1099}', '{"amount": 1099}'),
-        (r'{"x": "{\"buyer_id\":\"2088\"}"}', r'{"x": "{\"buyer_id\":\"[4 characters]\"}"}'),
-        (
-            "a=1&buyer_logon_id=x%40y&sign=abcdefghij",
-            "a=1&buyer_logon_id=[5 characters]&sign=abcdefgh... (10 characters)",
-        ),
-        (
-            "<xml><openid><![CDATA[oUpF8u]]></openid><fee>1</fee></xml>",
-            "<xml><openid><![CDATA[[6 characters]]]></openid><fee>1</fee></xml>",
-        ),
-        (
-            '{"last4": "4242", "ip": "10.0.0.1", "zip": "1"}',
-            '{"last4": "[4 characters]", "ip": "[8 characters]", "zip": "[1 characters]"}',
-        ),
-        ('{"cut": "', '{"cut": "'),
-    ],
-)
-def test_what_a_body_says_of_people_is_taken_away_in_every_form(body: str, shown: str) -> None:
-    assert masking.masked(body) == shown

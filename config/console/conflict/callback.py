@@ -6,8 +6,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.console import cells, colours, text
-from config.console.conflict import masking
+from config.console import cells, colours, masking, text
 from payments.models import Conflict, Delivery
 
 VIEW = "payments.view_delivery"
@@ -36,4 +35,6 @@ def of(request: HttpRequest, conflict: Conflict) -> Told | None:
         (_("SHA-256"), cells.mono(bytes(row.body_sha256).hex())),
     ]
     body = masking.masked(bytes(row.body)) if row.body is not None else ""
-    return Told(lines, body, cells.link(row, _("The delivery, with its headers")))
+    return Told(
+        lines, body[: text.TEXT_BYTES_MAX], cells.link(row, _("The delivery, with its headers"))
+    )

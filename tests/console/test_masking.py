@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from config.console.conflict.masking import masked
+from config.console.masking import masked
 
 SHOWN = {"id": "pi_1", "amount": 1099, "currency": "usd", "metadata": {"order": "1001"}}
 HIDDEN = {
@@ -13,6 +13,20 @@ HIDDEN = {
     "card": {"last4": "4242", "exp_month": 12},
     "note": "write to ann@example.com, card 4242424242424242",
     "payer_ids": [{"openid": "oUpF8uMuAJO_M2pxb1Q9zNjWeS6o"}],
+}
+#: The same person, as other providers write about her.
+ANN: dict[str, bytes] = {
+    "a form of fields in fields": b"customer%5Bemail%5D=ann%40example.com&customer%5Bid%5D=Ann",
+    "JSON as a field of a form": b"data=%7B%22payer%22%3A%7B%22given%22%3A%22Ann%22%7D%7D",
+    "JSON as a text of JSON": rb'{"extra": "{\"payer\":{\"given\":\"Ann\"}}"}',
+    "a name that is spelled out": rb'{"\u0065mail": "Ann"}',
+    "a list": b'{"emails": ["Ann"]}',
+    "below a personal name": b'{"phone": {"national_number": "15550100", "code": 15550100}}',
+    "a number": b'{"last4": 4242}',
+    "attributes": b'<paid buyer="Ann"><email type="home">Ann</email></paid>',
+    "elements in elements": b'<a:buyer xmlns:a="x"><a:given>Ann</a:given></a:buyer>',
+    "JSON in an element": b'<data>{"payer": "Ann"}</data>',
+    "a remark": b"<a><!-- ann@example.com --></a>",
 }
 LEAKS = ("ann@", "Ann", "15550100", "4242", "High", "oUpF8")
 
@@ -23,6 +37,26 @@ def test_json_keeps_its_shape_and_what_decides() -> None:
     assert json.loads(shown).items() >= SHOWN.items()
     assert json.loads(shown)["note"] == "write to ***, card ***"
     assert not [leak for leak in LEAKS if leak in shown]
+
+
+@pytest.mark.parametrize("how", ANN)
+def test_nothing_of_the_payer_is_left_however_it_is_written(how: str) -> None:
+    shown = masked(ANN[how])
+
+    assert "***" in shown
+    assert not [leak for leak in LEAKS if leak in shown]
+
+
+def test_a_long_number_that_is_no_cards_stays() -> None:
+    body = {"trade_no": "4242424242424243", "text": "card 4242424242424242"}
+
+    assert json.loads(masked(json.dumps(body).encode())) == {**body, "text": "card ***"}
+
+
+def test_a_long_body_is_looked_through_to_its_end() -> None:
+    body = {"filler": "x" * 20_000, "email": "ann@example.com", "order": "1001"}
+
+    assert json.loads(masked(json.dumps(body).encode())) == {**body, "email": "***"}
 
 
 def test_a_form_is_a_line_a_field_and_json_within_is_looked_through() -> None:
