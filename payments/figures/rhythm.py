@@ -6,8 +6,12 @@ from typing import Any, Final
 
 from django.db import connection
 
+from payments.deliveries import API_KEY_ID
+
 #: How many callbacks of an account its rhythm is taken from.
 LOOKED_AT_MAX: Final = 100
+#: Of how many deliveries: what we asked for, or took once more, is no callback.
+_READ_MAX: Final = 1000
 ACCOUNTS_MAX: Final = 50
 #: An account with fewer callbacks has no rhythm yet.
 _RHYTHM_MIN: Final = 10
@@ -29,9 +33,12 @@ _RHYTHMS_SQL: Final = """
                   percentile_cont(0.5) WITHIN GROUP (ORDER BY pause) AS usual,
                   max(pause) AS longest
              FROM (SELECT at, at - lag(at) OVER (ORDER BY at) AS pause
-                     FROM (SELECT received_at AS at FROM payments_delivery AS d
-                            WHERE d.account_id = a.id
-                         ORDER BY received_at DESC LIMIT %(most)s) AS latest) AS pauses
+                     FROM (SELECT at FROM (SELECT received_at AS at, replay_of_id, key_id
+                                             FROM payments_delivery AS d
+                                            WHERE d.account_id = a.id
+                                         ORDER BY received_at DESC LIMIT %(read)s) AS kept
+                            WHERE replay_of_id IS NULL AND key_id <> %(api)s
+                         ORDER BY at DESC LIMIT %(most)s) AS latest) AS pauses
            ) AS lately ON true
   ORDER BY a.provider, a.name
 """
@@ -60,8 +67,10 @@ def rhythms(*, now: datetime) -> list[Rhythm]:
     """Those of the active accounts, of the first ACCOUNTS_MAX."""
     values: dict[str, Any] = {
         "most": LOOKED_AT_MAX,
+        "read": _READ_MAX,
         "accounts": ACCOUNTS_MAX,
         "since": now - _UNKNOWN_KEYS_SINCE,
+        "api": API_KEY_ID,
     }
     with connection.cursor() as cursor:
         cursor.execute(_RHYTHMS_SQL, values)

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from django.db import connection
 
+from payments.deliveries import API_KEY_ID
+
 #: Rows of each table that are looked at; on a quiet day some weeks, on a busy one some hours.
 LOOKED_AT_MAX: Final = 20_000
 
@@ -51,7 +53,8 @@ _CUT: Final = "CUT"
 # The ids are given in the order in which rows come, near enough: their ends are the latest rows.
 _TRAFFIC_SQL: Final = """
     WITH delivered AS (
-        SELECT account_id, received_at AS at, 'CALLBACK' AS what
+        SELECT account_id, received_at AS at,
+               CASE WHEN replay_of_id IS NULL AND key_id <> %(api)s THEN 'CALLBACK' END AS what
           FROM payments_delivery ORDER BY id DESC LIMIT %(most)s
     ),
     moved AS (
@@ -80,6 +83,7 @@ def traffic(step: Step, *, now: datetime) -> Traffic:
     last = start.replace(hour=0) if step is Step.DAY else start
     times = [last - step.length * back for back in reversed(range(step.number))]
     values: dict[str, Any] = {"most": LOOKED_AT_MAX, "step": step.word, "first": times[0]}
+    values["api"] = API_KEY_ID
     with connection.cursor() as cursor:
         cursor.execute(_TRAFFIC_SQL, values)
         rows = cursor.fetchall()

@@ -122,6 +122,22 @@ def test_an_account_is_silent_after_twice_its_longest_pause(
     assert known.unknown_keys == 1
 
 
+@pytest.mark.parametrize("what", ["an answer of its API", "a replay"])
+def test_what_we_fetched_or_took_once_more_is_no_callback(what: str) -> None:
+    account = ProviderAccountFactory.create()
+    times = [NOW - 20 * HOUR + number * HOUR / 4 for number in range(12)]
+    first, *_ = [DeliveryFactory.create(account=account, received_at=at) for at in times]
+    ours = {"key_id": "api"} if what == "an answer of its API" else {"replay_of": first}
+    for _ in range(20):
+        DeliveryFactory.create(account=account, received_at=NOW, **ours)
+
+    (known,) = rhythms(now=NOW)
+    told = traffic.traffic(Step.HOUR, now=NOW).by_provider[account.provider]
+
+    assert (known.last, known.number, known.is_silent(NOW)) == (times[-1], 12, True)
+    assert sum(moment.callbacks for moment in told) == 12
+
+
 def test_an_account_without_a_rhythm_is_not_called_silent() -> None:
     ProviderAccountFactory.create()
     quiet = ProviderAccountFactory.create()
