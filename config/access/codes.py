@@ -1,5 +1,7 @@
 """The pages of second factors: asked for at the login, set up, and given up."""
 
+from typing import Final
+
 import segno
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -16,6 +18,8 @@ from config.access.forms import CodeForm, too_many
 from config.access.views import next_of, page
 from config.console import deeds
 from config.console.deeds import Asked
+
+_SHOWN: Final = "second_factor_shown"
 
 
 @require_http_methods(["GET", "POST"])
@@ -38,7 +42,8 @@ def enrol(request: HttpRequest) -> HttpResponse:
     user = _user(request)
     if second_factor.of(user) is not None:
         return HttpResponseRedirect(reverse("access:mine"))
-    shown = second_factor.begin(user)
+    shown = second_factor.begin(user, shown=request.session.get(_SHOWN, ""))
+    request.session[_SHOWN] = second_factor.digest(shown)
     form = CodeForm(request.POST or None)
     codes = _confirmed(request, form) if form.is_valid() else None
     if codes:

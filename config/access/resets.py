@@ -17,11 +17,13 @@ from config.console.deeds import Asked
 
 @require_http_methods(["GET", "POST"])
 def reset(request: HttpRequest, user_id: int) -> HttpResponse:
-    """Ask, then do it; a superuser's only by a superuser."""
+    """Ask, then do it; a superuser's only by a superuser, one's own where a code is asked for."""
     rights.require(request, "auth.change_user")
     user = get_object_or_404(User, pk=user_id)
     if user.is_superuser and not request.user.is_superuser:
         raise PermissionDenied
+    if user.pk == request.user.pk:
+        return HttpResponseRedirect(reverse("access:mine"))
     back = reverse("admin:auth_user_change", args=[user.pk])
     if request.method == "POST":
         with transaction.atomic():

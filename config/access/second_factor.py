@@ -41,13 +41,27 @@ def is_required(user: User) -> bool:
     return not roles or user.is_superuser or user.groups.filter(name__in=roles).exists()
 
 
-def begin(user: User) -> str:
-    """The secret to be put into a telephone, in base32: the same until a code confirms it."""
-    made = base64.b32encode(secrets.token_bytes(_SECRET_BYTES))
-    factor, _ = SecondFactor.objects.get_or_create(
-        user=user, confirmed_at=None, defaults={"secret": vault.seal(made)}
+def begin(user: User, *, shown: str = "") -> str:
+    """The secret to be put into a telephone, in base32: the same until a code confirms it.
+
+    `shown` is the `digest` of the one that this session was shown. For any other session there is
+    a new one: what somebody has seen who only had the password will not be the telephone's.
+    """
+    begun = SecondFactor.objects.filter(user=user, confirmed_at=None).first()
+    if begun is not None:
+        secret = vault.unseal(bytes(begun.secret))
+        if digest(secret.decode()) == shown:
+            return secret.decode()
+    secret = base64.b32encode(secrets.token_bytes(_SECRET_BYTES))
+    SecondFactor.objects.update_or_create(
+        user=user, confirmed_at=None, defaults={"secret": vault.seal(secret)}
     )
-    return vault.unseal(bytes(factor.secret)).decode()
+    return secret.decode()
+
+
+def digest(secret: str) -> str:
+    """What a session remembers of a secret that it was shown."""
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def address(user: User, secret: str) -> str:

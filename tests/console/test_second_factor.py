@@ -87,8 +87,28 @@ def test_it_is_set_up_from_the_page_and_asked_for_from_then_on(anna: User) -> No
     assert other.get("/admin/")["Location"] == "/admin/me/code/?next=%2Fadmin%2F"
 
 
-def test_the_page_shows_one_secret_until_it_is_confirmed(anna: User) -> None:
-    assert second_factor.begin(anna) == second_factor.begin(anna)
+def test_a_session_is_shown_one_secret_until_it_is_confirmed(anna: User) -> None:
+    client = logged_in()
+
+    first, second = (client.get(ENROL).context["secret"] for _ in range(2))
+
+    assert first == second
+
+
+def test_who_was_there_before_with_the_password_alone_has_seen_no_secret_that_counts(
+    anna: User,
+) -> None:
+    thief, owner = logged_in(), logged_in()
+    seen = thief.get(ENROL).context["secret"]
+    own = owner.get(ENROL).context["secret"]
+
+    answer = owner.post(ENROL, {"code": code(anna, present())})
+
+    assert seen != own
+    assert "recovery" in answer.content.decode().lower()
+    kept = vault.unseal(bytes(SecondFactor.objects.get(user=anna).secret)).decode()
+    assert kept == own.replace(" ", "")
+    assert thief.get(ENROL).status_code == 302
 
 
 @pytest.mark.parametrize(
@@ -288,6 +308,17 @@ def test_an_administrator_resets_a_colleagues_and_it_is_entered(anna: User) -> N
     assert actions().count("user.second_factor_reset") == 1
 
 
+def test_nobody_resets_his_own_without_a_code(anna: User) -> None:
+    recovery = with_factor(anna)
+    client = logged_in()
+    client.post(CODE, {"code": recovery[0]})
+
+    answer = client.post(f"/admin/me/{anna.pk}/reset/")
+
+    assert answer["Location"] == MINE
+    assert second_factor.of(anna) is not None
+
+
 def test_the_command_line_resets_that_of_the_last_superuser(anna: User) -> None:
     with_factor(anna)
     out = StringIO()
@@ -317,4 +348,4 @@ def test_secrets_move_to_the_newest_key_of_the_vault(anna: User, settings: Any) 
     call_command("rekey", stdout=StringIO())
     settings.VAULT_KEYS = [newest]
 
-    assert second_factor.begin(anna) == secret
+    assert second_factor.begin(anna, shown=second_factor.digest(secret)) == secret
