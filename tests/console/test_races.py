@@ -12,10 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 from audit import verify
+from audit.actors import command_line
 from audit.models import AuditEntry
 from orders.models import Order
 from outbox.models import Event
-from payments.models import Conflict, Proposal, ProviderTransaction, Resolution
+from payments import replay
+from payments.models import Conflict, Delivery, Proposal, ProviderTransaction, Resolution
 from tests.concurrency.racing import race
 from tests.console.clock import now
 from tests.console.staff import member
@@ -23,6 +25,7 @@ from tests.factories import ProviderAccountFactory
 from tests.invariants import assert_books_balance
 from tests.payments.conflicts import deciding
 from tests.payments.conflicts.deciding import somebody
+from tests.payments.stored import body, deliver, mend
 from tests.payments.telling import callback, tell_one
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,5 +94,35 @@ def test_an_order_that_is_marked_twice_at_once_by_two_people_is_paid_once(told: 
     assert reasons == (["DUPLICATE_PAYMENT"] if told and by_hand else [])
     tried = AuditEntry.objects.filter(action__startswith="manual_payment")
     assert tried.count() == 3
+    assert_books_balance()
+    assert verify.walk().broken == ""
+
+
+def test_a_request_that_is_taken_once_more_by_many_while_it_comes_again_pays_once() -> None:
+    account = ProviderAccountFactory.create(
+        provider="simulator", name="main", account_no="acct_1", live=True
+    )
+    deciding.order_of(account)
+    stored = deliver(account, body())
+    mend(account)
+    seen = replay.rehearse(stored, now=now()).digest
+    take = partial(replay.carry_out, stored, seen=seen, by=command_line(), why="mended")
+
+    words = race(
+        *[lambda: str(take(now=now()).result) for _ in range(4)],
+        *[lambda: deliver(account, body(), received_at=now()).outcome for _ in range(2)],
+    )
+
+    applied = Counter(words)["CHANGES"] + Counter(words)["APPLIED"]
+    assert (applied, set(words) - {"CHANGES", "APPLIED"}) == (
+        1,
+        set(words) & {"NOTHING", "DIFFERS", "DUPLICATE"},
+    )
+    assert ProviderTransaction.objects.count() == 1
+    assert Event.objects.filter(type="order.paid").count() == 1
+    entries = AuditEntry.objects.filter(action="delivery.replayed").count()
+    assert entries == Counter(words)["CHANGES"]
+    # What changed nothing has left no delivery either.
+    assert Delivery.objects.exclude(replay_of=None).count() == entries
     assert_books_balance()
     assert verify.walk().broken == ""
