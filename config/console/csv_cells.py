@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -15,13 +16,19 @@ from orders.money import Money, NotMoney
 #: spreadsheet skips before one.
 _BEGINS_FORMULA: Final = frozenset("=+-@\u2212")
 _SKIPPED: Final = frozenset("\t\r\n")
+#: Where a list is kept with semicolons or tabs, a spreadsheet begins another cell after one.
+_APART: Final = re.compile(r"(?<=[;\t])(?=\s*(\S))")
 
 
 def safe(value: str) -> str:
     """Text as it was, with what is invisible spelled out, and an apostrophe before a formula."""
     shown = text.visible(value)
-    first = unicodedata.normalize("NFKC", shown.lstrip()[:1])
-    return f"'{shown}" if first[:1] in _BEGINS_FORMULA or shown[:1] in _SKIPPED else shown
+    shown = _APART.sub(lambda found: "'" if _begins(found[1]) else "", shown)
+    return f"'{shown}" if _begins(shown.lstrip()[:1]) or shown[:1] in _SKIPPED else shown
+
+
+def _begins(letter: str) -> bool:
+    return unicodedata.normalize("NFKC", letter)[:1] in _BEGINS_FORMULA
 
 
 def cell(value: Any) -> str:
