@@ -30,7 +30,9 @@ def test_a_proposal_is_carried_out_once_another_person_approves_it(
 
     proposal = _propose(console, conflict)
 
-    assert _lacks_the_button_and_reads_why(console, proposal)
+    _go_to(console, proposal)
+    assert console.page.locator(".c-hint").inner_text()
+    assert not console.page.locator(to_approve(proposal)).count()
     assert Order.objects.get().status == "CLOSED"
     _approve(another_console, proposal)
     assert Order.objects.get().status == "PAID"
@@ -50,19 +52,17 @@ def _propose(console: Console, conflict: Conflict) -> Proposal:
     return Proposal.objects.get()
 
 
-def _lacks_the_button_and_reads_why(console: Console, proposal: Proposal) -> bool:
-    """He looks where he would look for it."""
+def _go_to(console: Console, proposal: Proposal) -> None:
     page = console.page
     page.locator(f'#nav-sidebar-inner a[href="{INBOX}"]').click()
     page.locator(f'#result_list a[href^="{page_of(proposal)}"]').first.click()
-    return page.locator(".c-hint").inner_text() != "" and not page.locator(to_approve(proposal)).count()
+    page.locator(".c-hint, .c-deeds").first.wait_for()
 
 
 def _approve(console: Console, proposal: Proposal) -> None:
     """From the first page on, and with a double click where one is enough."""
     page = console.open("/admin/")
-    page.locator(f'#nav-sidebar-inner a[href="{INBOX}"]').click()
-    page.locator(f'#result_list a[href^="{page_of(proposal)}"]').first.click()
+    _go_to(console, proposal)
     page.locator(to_approve(proposal)).click()
     page.locator(".c-asking button[type=submit]").dblclick()
     page.locator(".c-asking").wait_for(state="detached")
