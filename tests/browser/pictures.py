@@ -71,7 +71,7 @@ def _pages() -> dict[str, str]:
         "audit": list_of(AuditEntry),
         "notifications": list_of(Recipient),
         "notifications-add": addition_to(Recipient),
-        "preferences": reverse("preferences"),
+        "preferences": reverse("access:preferences"),
     }
 
 

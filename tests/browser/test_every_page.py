@@ -78,7 +78,8 @@ def _of_no_row(rows: Rows) -> list[str]:
         *(list_of(table) for table in (User, Group)),
         page_of(User.objects.get(username="root")),
         reverse("admin:auth_group_roles"),
-        *map(reverse, ("preferences", "mine", "enrol", "admin:password_change")),
+        *(reverse(f"access:{name}") for name in ("preferences", "mine", "enrol")),
+        reverse("admin:password_change"),
     ]
 
 

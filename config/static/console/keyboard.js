@@ -7,6 +7,7 @@ const CLICKABLE = "[x-on\\:click]:not(button, input, select, textarea, summary, 
 const SPOKEN = {
   sidebar: "[x-on\\:click^=sidebar]",
   filters: "#changelist-filter-close",
+  look: "[x-on\\:click^=openTheme]",
   home: "a[href]:not([title]):has(> .material-symbols-outlined:only-child)",
   search: "#searchbar-submit",
 };
