@@ -86,13 +86,22 @@ def test_take(console: Console, live_service: str, settings: Settings, language:
         console.show(size=DESK, mode=mode)
         for name, path in pages.items():
             console.open(path)
-            _keep(console.page.screenshot(full_page=True), f"{name}-{language}-{mode}")
+            _keep(_whole(console), f"{name}-{language}-{mode}")
     console.show(size=PHONE)
     for name in ("overview", "conflicts", "conflict"):
         console.open(pages[name])
         _keep(console.page.screenshot(), f"{name}-{language}-phone")
 
     assert sum(path.stat().st_size for path in FOLDER.glob("*.png")) < _BYTES_MAX
+
+
+def _whole(console: Console) -> bytes:
+    """In a window as high as the page, so that nothing which stays in place hides a part of it."""
+    height = console.page.evaluate("() => document.documentElement.scrollHeight")
+    console.page.set_viewport_size({"width": DESK.width, "height": max(height, DESK.height)})
+    taken = console.page.screenshot()
+    console.page.set_viewport_size(DESK._asdict())
+    return taken
 
 
 def _keep(taken: bytes, name: str) -> None:

@@ -8,6 +8,7 @@ const SPOKEN = {
   sidebar: "[x-on\\:click^=sidebar]",
   filters: "#changelist-filter-close",
   look: "[x-on\\:click^=openTheme]",
+  more: "[x-on\\:click^=openRelatedWidget]",
   home: "a[href]:not([title]):has(> .material-symbols-outlined:only-child)",
   search: "#searchbar-submit",
 };
