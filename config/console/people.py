@@ -92,6 +92,9 @@ class UserScreen(Audited, _Users, _Screen):
         "last_login",
     )
     change_form_before_template = "console/ahead.html"
+    sortable_by = ()
+    # Django's two boxes are wider than a phone, and beyond a screen reader.
+    filter_horizontal = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """With their groups."""

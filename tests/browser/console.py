@@ -8,7 +8,15 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Request,
+    Response,
+)
 
 _AXE: Final = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
 #: WCAG 2.2 at level AA, as axe names its parts.
@@ -74,6 +82,7 @@ class Console:
         page.on("pageerror", self._failed)
         page.on("request", self._asked)
         page.on("response", self._answered)
+        page.on("dialog", self._interrupted)
 
     def log_in(self, user: User) -> None:
         """From now on this user looks at the pages; costs no page and no password."""
@@ -150,6 +159,11 @@ class Console:
     def _failed(self, error: Any) -> None:
         self.complaints.append(f"{self.page.url}: {error}")
 
+    def _interrupted(self, dialog: Dialog) -> None:
+        # No page of ours opens one: that is what foreign script would do.
+        self.complaints.append(f"{self.page.url}: dialog {dialog.message}")
+        dialog.dismiss()
+
     def _asked(self, request: Request) -> None:
         host = urlsplit(request.url)
         if host.scheme not in ("data", "blob") and not request.url.startswith(self.url):
@@ -158,6 +172,11 @@ class Console:
     def _answered(self, response: Response) -> None:
         if response.status >= 400:
             self.complaints.append(f"{response.url}: {response.status}")
+
+
+def new_context(browser: Browser) -> BrowserContext:
+    """What one person's browser is: cookies and loaded files of its own."""
+    return browser.new_context(reduced_motion="reduce")
 
 
 def consoles(context: BrowserContext, url: str) -> Iterator[Console]:

@@ -12,12 +12,18 @@ from django.urls import reverse
 from PIL import Image
 from pytest_django import Settings
 
+from audit.models import AuditEntry
 from config.demo import shop
 from orders.models import Order
-from payments.models import Conflict, Delivery
+from payments.conflicts import four_eyes
+from payments.conflicts.checking import Wanted
+from payments.models import Conflict, Delivery, Proposal, Recipient, Resolution
 from tests.browser.console import DESK, MODES, PHONE, Console
+from tests.console.clock import now
+from tests.console.conflict.filling import address
 from tests.console.rooms import addition_to, list_of, page_of
 from tests.factories import RecipientFactory
+from tests.payments.conflicts import deciding
 from tests.processes import ROOT
 
 FOLDER: Final = ROOT / "docs" / "console"
@@ -28,29 +34,44 @@ _BYTES_MAX: Final = 6 * 1024 * 1024
 
 
 def _demo(url: str, settings: Settings) -> None:
-    """A shop with orders that were paid and conflicts of all kinds."""
+    """A shop with orders that were paid, conflicts of all kinds, and a decision that waits."""
     settings.PUBLIC_URL = url
     shop.set_up(url, "")
     call_command("demo", "--conflicts", "11", stdout=StringIO())
     RecipientFactory.create(shown="finance@example.org")
+    late = Conflict.objects.get(reason="LATE_PAYMENT")
+    four_eyes.propose(
+        late.pk,
+        Wanted(how=Resolution.ACCEPT, why="The payer was told on the telephone that it is fine."),
+        seen=deciding.seen_now(late),
+        person=deciding.somebody("alice", "reviewer"),
+        now=now(),
+    )
 
 
 def _pages() -> dict[str, str]:
-    conflicts = {
-        f"conflict-{conflict.reason.lower().replace('_', '-')}": page_of(conflict)
-        for conflict in Conflict.objects.filter(reason__in=["AMOUNT_MISMATCH", "LATE_PAYMENT"])
-    }
-    order = Order.objects.filter(status="PAID").latest("pk")
-    recipient = reverse("admin:payments_recipient_changelist")
+    mismatch = Conflict.objects.filter(reason="AMOUNT_MISMATCH").earliest("pk")
+    late = Conflict.objects.get(reason="LATE_PAYMENT")
+    delivery = Delivery.objects.latest("pk")
     return {
         "overview": reverse("admin:index"),
         "conflicts": list_of(Conflict),
-        **conflicts,
-        "orders": list_of(Order),
-        "order": page_of(order),
-        "delivery": page_of(Delivery.objects.latest("pk")),
-        "notifications": recipient,
-        "notifications-add": addition_to(RecipientFactory._meta.model),  # noqa: SLF001 - factory-boy's way to its model
+        "conflict": page_of(mismatch),
+        "conflict-proposed": page_of(late),
+        "decide": address(mismatch, Resolution.ACCEPT_RECEIVED),
+        "approvals": list_of(Proposal),
+        "proposal": page_of(Proposal.objects.get()),
+        "policy": reverse("admin:payments_conflictpolicy_edit", args=[late.merchant_id]),
+        "roles": reverse("admin:auth_group_roles"),
+        "find": reverse("console_find"),
+        "order": page_of(Order.objects.filter(status="PAID").latest("pk")),
+        "delivery": page_of(delivery),
+        "replay": f"{reverse('admin:payments_delivery_replay')}?ids={delivery.pk}",
+        "export": reverse("admin:payments_conflict_export"),
+        "audit": list_of(AuditEntry),
+        "notifications": list_of(Recipient),
+        "notifications-add": addition_to(Recipient),
+        "preferences": reverse("access:preferences"),
     }
 
 
@@ -63,15 +84,24 @@ def test_take(console: Console, live_service: str, settings: Settings, language:
     console.speak(language)
     for mode in MODES:
         console.show(size=DESK, mode=mode)
-        for name, address in pages.items():
-            console.open(address)
-            _keep(console.page.screenshot(full_page=True), f"{name}-{language}-{mode}")
+        for name, path in pages.items():
+            console.open(path)
+            _keep(_whole(console), f"{name}-{language}-{mode}")
     console.show(size=PHONE)
-    for name in ("overview", "conflicts", "conflict-amount-mismatch"):
+    for name in ("overview", "conflicts", "conflict"):
         console.open(pages[name])
         _keep(console.page.screenshot(), f"{name}-{language}-phone")
 
     assert sum(path.stat().st_size for path in FOLDER.glob("*.png")) < _BYTES_MAX
+
+
+def _whole(console: Console) -> bytes:
+    """In a window as high as the page, so that nothing which stays in place hides a part of it."""
+    height = console.page.evaluate("() => document.documentElement.scrollHeight")
+    console.page.set_viewport_size({"width": DESK.width, "height": max(height, DESK.height)})
+    taken = console.page.screenshot()
+    console.page.set_viewport_size(DESK._asdict())
+    return taken
 
 
 def _keep(taken: bytes, name: str) -> None:

@@ -33,7 +33,7 @@
     a: take,
     x: () => current()?.querySelector("input.action-select")?.click(),
     Enter: () => { const to = current() && link(current()); if (to) window.location.assign(to.href); },
-    "/": () => document.querySelector("#searchbar, input[name=q]")?.focus(),
+    "/": () => document.getElementById("searchbar")?.focus(),
     "?": () => { const help = document.getElementById("queue-keys"); if (help) help.open ? help.close() : help.showModal(); },
   };
 

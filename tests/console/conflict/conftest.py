@@ -3,7 +3,6 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from payments.models import ProviderAccount
-from tests.factories import AccountKeyFactory, ProviderAccountFactory
 from tests.payments.conflicts import deciding
 
 
@@ -19,10 +18,7 @@ def someone(name: str, *roles: str) -> Client:
 @pytest.fixture
 def account(db: None) -> ProviderAccount:
     """An account that can send refunds, of a merchant for whom one person decides."""
-    account = ProviderAccountFactory.create(name="main")
-    AccountKeyFactory.create(account=account, purpose="api", secret="sk_live_tests_only")
-    deciding.alone_up_to(account.merchant)
-    return account
+    return deciding.sending_account()
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from payments.models import (
     Resolution,
 )
 from payments.refunds import answers, asking, lifecycle, request
-from tests.factories import OrderFactory
+from tests.factories import AccountKeyFactory, OrderFactory, ProviderAccountFactory
 from tests.payments.refunds.provider_double import ProviderDouble
 from tests.payments.telling import NOW, callback, tell_one
 
@@ -67,6 +67,14 @@ def alone_up_to(merchant: Merchant, amount_minor: int = 10**9, **rules: Any) -> 
         decided_by_id=other.user_id,
         decided_at=NOW,
     )
+
+
+def sending_account() -> ProviderAccount:
+    """One that can send refunds, of a merchant for whom one person decides."""
+    account = ProviderAccountFactory.create(name="main")
+    AccountKeyFactory.create(account=account, purpose="api", secret="sk_live_tests_only")
+    alone_up_to(account.merchant)
+    return account
 
 
 def order_of(account: ProviderAccount, order_no: str = "1001", **values: Any) -> Order:
