@@ -35,6 +35,7 @@ def context(request: HttpRequest, row: Conflict) -> dict[str, Any]:
     return {
         "question": text.visible(asked.says),
         "asks": asked.asks if row.status in UNDECIDED else "",
+        "helps": asked.helps,
         "facts": _facts(row),
         "lines": [_visible(line) for line in two_sides.lines(row)],
         "ways": resolutions.ways(request, held, reach) if is_open else [],
