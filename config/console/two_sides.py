@@ -88,6 +88,11 @@ def question(conflict: Conflict) -> str:
     return str(QUESTIONS[conflict.reason]) % words(conflict.expected, conflict.received)
 
 
+def order_named(conflict: Conflict) -> str:
+    """The number that the payment named, which may be no order's; empty if it named none."""
+    return _value("order_no")(conflict.received)
+
+
 def came(conflict: Conflict) -> str:
     """The money that the provider stated, or its own words where they are no money."""
     return _money(conflict.received) or "?"

@@ -44,7 +44,7 @@ def superuser(transactional_db: None, admin_client: Client) -> Client:
             {"currency": "EUR"},
             (
                 "10.99 EUR came for order 1001, which costs 10.99 USD in another currency: whose "
-                "the order take it, or does it go back?"
+                "money is it, and does it go back?"
             ),
             ["Amount"],
         ),

@@ -9,12 +9,16 @@ from payments.conflicts.facts import Facts
 from payments.conflicts.lifecycle import UNDECIDED
 from payments.models import ConflictReason
 
-#: While a payment is held or waits.
+_TOO_LITTLE: Final = _(
+    "Too little came. Accept it if the rest is not worth asking for; else refund it, and the payer "
+    "pays anew."
+)
+_TOO_MUCH: Final = _(
+    "Too much came. Accept what is owed, and the excess goes back; or refund all of it, and the "
+    "payer pays anew."
+)
+#: While a payment is held or waits. Of another amount there are two kinds.
 OF_MONEY: Final[Mapping[str, Any]] = {
-    ConflictReason.AMOUNT_MISMATCH: _(
-        "Too little came: accept it if the rest is not worth asking for; else refund it, and the "
-        "payer pays anew. Too much came: accept what is owed and refund the excess, or refund all."
-    ),
     ConflictReason.CURRENCY_MISMATCH: _(
         "Nothing is converted here. Refund it, and the payer pays anew in the order's currency; or "
         "match it to an order that costs just this."
@@ -80,6 +84,10 @@ def of(facts: Facts) -> str:
     """A few plain words for whoever has to answer; empty when there is nothing to decide."""
     if facts.status not in UNDECIDED:
         return ""
-    waits = facts.money is not None and facts.money.is_undecided
-    known = OF_MONEY if waits else OF_OTHERS
-    return str(known.get(facts.reason, ""))
+    money = facts.money
+    if money is None or not money.is_undecided:
+        return str(OF_OTHERS.get(facts.reason, ""))
+    if facts.reason == ConflictReason.AMOUNT_MISMATCH and facts.order is not None:
+        is_less = money.amount_minor < facts.order.amount_minor
+        return str(_TOO_LITTLE if is_less else _TOO_MUCH)
+    return str(OF_MONEY.get(facts.reason, ""))

@@ -154,6 +154,8 @@ def _money_now(facts: Facts) -> str:
     if money.disposition == Disposition.RETURNED:
         return _("All of it has gone back to the payer.")
     if money.is_undecided and not money.is_untouched:
+        if not money.left_minor:
+            return _("All of it goes back to the payer.")
         left = related.money(money.left_minor, money.currency)
         partly = _("Of it %(left)s are left; the rest has gone back, or is about to.")
         return f"{says} {partly % {'left': left}}"
