@@ -89,7 +89,8 @@ def _refunded_too_much(practice: Practice, order_no: str) -> None:
 
 
 def _no_order(practice: Practice, order_no: str) -> None:
-    _ask_now(practice, sweep.ask, txn_no=practice.pay(order_no))
+    practice.stage.place(order_no)
+    _ask_now(practice, sweep.ask, txn_no=practice.pay(f"{order_no}0"))
 
 
 def _refund_of_nothing(practice: Practice, order_no: str) -> None:
@@ -124,7 +125,7 @@ _SCENES: Final[tuple[tuple[str, Play], ...]] = (
     ("Paid twice", _twice),
     ("One payment, told again with another amount", _altered),
     ("Refunded at the provider by somebody there", _refunded_elsewhere),
-    ("A payment for an order that nobody knows", _no_order),
+    ("A payment whose order number has a digit too many", _no_order),
     ("Perhaps one payment, told under two numbers", _told_twice),
     ("More refunded than was paid", _refunded_too_much),
     ("A refund of a payment that nobody knows", _refund_of_nothing),

@@ -160,7 +160,7 @@ def test_what_else_was_kept_is_shown_by_its_own_name() -> None:
 
     assert two_sides.lines(conflict) == [
         two_sides.Line("Occurred at", "", "noon", differs=False),
-        two_sides.Line("buyer note", "a", "b", differs=True),
+        two_sides.Line("Buyer note", "a", "b", differs=True),
     ]
 
 

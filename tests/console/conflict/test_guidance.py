@@ -61,9 +61,8 @@ def test_after_a_decision_the_next_is_the_one_due_first_that_nobody_else_has(
     )
     for hours, row in enumerate((other, first, second)):
         Conflict.objects.filter(pk=row.pk).update(due_at=deciding.LATER.replace(hour=hours))
-    Conflict.objects.filter(pk=other.pk).update(
-        assignee_id=dora.user_id, assigned_at=deciding.LATER
-    )
+    taken = {"assignee_id": dora.user_id, "assigned_at": deciding.LATER}
+    Conflict.objects.filter(pk=other.pk).update(**taken)
     assert "Next to decide" not in shown(alice, page_of(conflict))
 
     deciding.decide(conflict, Resolution.REFUND, dora)
@@ -71,7 +70,7 @@ def test_after_a_decision_the_next_is_the_one_due_first_that_nobody_else_has(
     link = f'href="{page_of(first)}">Next to decide</a>'
     assert link in shown(alice, page_of(conflict))
     assert "Next to decide" not in shown(someone("victor", "viewer"), page_of(conflict))
-    Conflict.objects.exclude(pk=other.pk).filter(status="OPEN").update(status="DISMISSED")
+    Conflict.objects.filter(status="OPEN").update(**taken)
     assert "Next to decide" not in shown(alice, page_of(conflict))
 
 
@@ -90,5 +89,5 @@ def test_what_no_api_is_asked_about_says_where_to_look(
     assert "its own pages show what happened." in shown(alice, page_of(deciding.external(account)))
 
 
-def test_an_empty_list_teaches_how_its_rows_come_about(alice: Client) -> None:
+def test_a_list_teaches_how_its_rows_come_about(alice: Client) -> None:
     assert "is marked as paid on its own page." in shown(alice, list_of(ManualPayment))
