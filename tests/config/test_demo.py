@@ -14,10 +14,11 @@ from config.simulator import check
 from config.simulator.our_accounts import OurAccounts
 from orders.models import ApiKey, Order
 from payments import giving_roles
-from payments.models import Conflict, ConflictStatus
+from payments.models import Conflict, ConflictStatus, Resolution
 from payments.policies import current
 from tests.invariants import broken_rules
 from tests.orders.client import ApiClient
+from tests.payments.conflicts import deciding
 from tests.simulator.running import Clock, running
 
 
@@ -90,17 +91,24 @@ def test_where_a_simulator_runs_money_to_practise_on_can_be_sent_back(
 ) -> None:
     settings.PUBLIC_URL = live_service
     accounts = OurAccounts(live_service, Clock())
-    with running(tmp_path / "books.sqlite3", accounts) as simulator:
+    with running(tmp_path / "books.sqlite3", lambda: list(accounts())) as simulator:
         settings.SIMULATOR_URL = simulator.url
         shop.set_up(live_service, simulator.url)
 
         call_command("demo", "--conflicts", "10", stdout=StringIO())
 
         found = check.compare(simulator.store, final=True)
+        slip = Conflict.objects.get(reason="ORDER_NOT_FOUND")
+        meant = slip.received["order_no"].removesuffix("0")
+        deciding.decide(
+            slip, Resolution.MATCH, deciding.somebody("dora", "reviewer"), order_no=meant
+        )
+        matched = check.compare(simulator.store, final=True)
     asked = Conflict.objects.order_by("pk").select_related("transaction__account")
     held = [row.transaction.account.provider for row in asked if row.transaction]
     assert held == [*["simulator"] * 5, "custom", *["simulator"] * 2, "stripe", "custom"]
     assert found.differences == []
+    assert matched.differences == []
     assert broken_rules() == {}
 
 

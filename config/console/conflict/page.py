@@ -22,7 +22,7 @@ from config.console.two_sides import Line
 from payments.conflicts import checking
 from payments.conflicts import seen as seeing
 from payments.conflicts.lifecycle import UNDECIDED
-from payments.models import Conflict, ConflictStatus
+from payments.models import Conflict, ConflictStatus, Resolution
 from payments.refunds.access import client_for
 
 
@@ -75,7 +75,9 @@ def _decided(row: Conflict) -> list[tuple[str, Any]]:
         (_("By"), _by(row)),
         (_("Why"), cells.words(row.why)),
     ]
-    return [*found, (_("Refund"), cells.link(row.refund))] if row.refund else found
+    paid = row.transaction.order if row.decision == Resolution.MATCH and row.transaction else None
+    links = ((_("Order"), paid), (_("Refund"), row.refund))
+    return [*found, *((name, cells.link(other)) for name, other in links if other is not None)]
 
 
 def _by(row: Conflict) -> str:

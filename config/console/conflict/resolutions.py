@@ -58,7 +58,7 @@ def ways(request: HttpRequest, held: Held, reach: Choice | None) -> list[Way]:
     """
     if not request.user.has_perm(checking.RESOLVE):
         return []
-    found = {one.resolution: one for one in options(held.facts)}
+    found = {str(one.resolution): one for one in options(held.facts)}
     return [_way(held, found[how], reach) for how in NAMES if how in found and how not in _APART]
 
 

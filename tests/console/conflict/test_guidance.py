@@ -83,6 +83,21 @@ def test_who_matches_is_told_which_order_the_payment_named(
     assert "It names order 1001." in shown(alice, match)
 
 
+def test_who_has_matched_gets_to_the_order_that_was_paid(
+    account: ProviderAccount, alice: Client
+) -> None:
+    conflict = deciding.parked(account)
+    order = deciding.payable_by(account, conflict)
+    link = f'href="{page_of(order)}"'
+    assert link not in shown(alice, page_of(conflict))
+
+    deciding.decide(
+        conflict, Resolution.MATCH, somebody("dora", "reviewer"), order_no=order.order_no
+    )
+
+    assert link in shown(alice, page_of(conflict))
+
+
 def test_what_no_api_is_asked_about_says_where_to_look(
     account: ProviderAccount, alice: Client
 ) -> None:
