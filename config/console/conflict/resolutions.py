@@ -90,4 +90,10 @@ def _hindrance(held: Held, how: Resolution, reach: Choice | None) -> str:
     if not why or held.money is None:
         return ""
     words = {"account": held.money.account.endpoint, "why": why}
-    return gettext("Refunds through %(account)s cannot be sent: %(why)s.") % words
+    says = gettext("Refunds through %(account)s cannot be sent: %(why)s.") % words
+    if how is not Resolution.REFUND:
+        return says
+    instead = gettext(
+        "Refund it on the provider's own pages: when its callback tells of that, this conflict ends."
+    )
+    return f"{says} {instead}"
