@@ -94,6 +94,7 @@ def _hindrance(held: Held, how: Resolution, reach: Choice | None) -> str:
     if how is not Resolution.REFUND:
         return says
     instead = gettext(
-        "Refund it on the provider's own pages: when its callback tells of that, this conflict ends."
+        "Refund it on the provider's own pages: when its callback tells of that, this conflict "
+        "ends."
     )
     return f"{says} {instead}"
