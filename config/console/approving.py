@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.console import bound, cells, deeds, rights, text, who
+from config.console import cells, deeds, rights, text, who
 from config.console.deeds import Asked, Deed
 from payments.conflicts import checking, four_eyes, waiting
 from payments.conflicts.seen import Seen
@@ -45,7 +45,10 @@ ANSWERS: Final = {
         four_eyes.APPROVE,
         False,
         gettext_lazy("Approve"),
-        gettext_lazy("Exactly this is carried out at once, and only if nothing has moved."),
+        gettext_lazy(
+            "Exactly this is carried out at once. Nothing that it rests on has moved since it was "
+            "proposed; if anything moves before you approve, nothing is done."
+        ),
         gettext_lazy("Approved and carried out: %(what)s"),
         four_eyes.approve,
     ),
@@ -146,7 +149,6 @@ def _asked(row: Proposal, answer: _Answer, form: forms.Form | None) -> Asked:
         form=form,
         seen={"digest": row.digest},
         grave=answer.grave,
-        table="" if form else bound.table(Seen(row.seen), state(row)),
     )
 
 

@@ -46,6 +46,12 @@ class ManualPaymentScreen(ReadOnlyScreen):
         ),
     )
 
+    list_before_template = "console/teaches.html"
+    teaches = gettext_lazy(
+        "An order that was paid past every provider, by bank transfer say, is marked as paid on "
+        "its own page. Who marked what, and who approved it, is kept here."
+    )
+
     def get_urls(self) -> list[URLPattern]:
         """And the pages that approve and decline."""
         view = self.admin_site.admin_view

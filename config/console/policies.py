@@ -58,6 +58,12 @@ class PolicyScreen(ReadOnlyScreen):
         ),
     )
 
+    list_before_template = "console/teaches.html"
+    teaches = gettext_lazy(
+        "What rules decide instead of people, and up to which amount one person decides alone: "
+        "each merchant's page shows what counts for him, and changes it. Here are all versions."
+    )
+
     def get_urls(self) -> list[URLPattern]:
         """And the pages that change a merchant's policy."""
         pages = {

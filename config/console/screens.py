@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     # unfold ships no types; what it adds to Django's classes is attributes.
     from django.contrib.admin import ModelAdmin
     from django.contrib.admin.views.main import ChangeList
+    from django_stubs_ext import StrOrPromise
 
     _Screen = ModelAdmin[Any]
     _Paginator = Paginator[Any]
@@ -93,6 +94,8 @@ class ReadOnlyScreen(_Screen):
     empty_value_display = "-"
     #: The fields of a row's page for merchants' members, where they are others.
     members_fieldsets: ClassVar[tuple[Any, ...] | None] = None
+    #: How rows come about, for whoever looks for a way to make one.
+    teaches: ClassVar["StrOrPromise"] = ""
     change_form_before_template = "console/ahead.html"
     change_form_after_template = "console/sections.html"
 
@@ -150,7 +153,7 @@ class ReadOnlyScreen(_Screen):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """The list; or back to all of it, where the database gave up on what was asked."""
-        more = {"export_link": exporting.link(self, request)}
+        more = {"export_link": exporting.link(self, request), "teaches": self.teaches}
         try:
             return super().changelist_view(request, (extra_context or {}) | more)
         except OperationalError as error:

@@ -19,7 +19,7 @@ QUESTIONS: Final[Mapping[str, Promise]] = {
     ),
     ConflictReason.CURRENCY_MISMATCH: _(
         "%(came)s came for order %(order)s, which costs %(owed)s in "
-        "another currency: shall the order take it, or does it go back?"
+        "another currency: whose money is it, and does it go back?"
     ),
     ConflictReason.MERCHANT_MISMATCH: _(
         "%(came)s for order %(order)s came through %(endpoint)s, which "
@@ -88,6 +88,11 @@ def question(conflict: Conflict) -> str:
     return str(QUESTIONS[conflict.reason]) % words(conflict.expected, conflict.received)
 
 
+def order_named(conflict: Conflict) -> str:
+    """The number that the payment named, which may be no order's; empty if it named none."""
+    return _value("order_no")(conflict.received)
+
+
 def came(conflict: Conflict) -> str:
     """The money that the provider stated, or its own words where they are no money."""
     return _money(conflict.received) or "?"
@@ -106,14 +111,16 @@ def lines(conflict: Conflict) -> list[Line]:
         if ours or theirs
     ]
     others = sorted((expected.keys() | received.keys()) - _NAMED)
+    currency = str(received.get("currency") or expected.get("currency") or "")
     for key in others:
-        ours, theirs = _value(key)(expected), _value(key)(received)
-        name = str(_OTHERS.get(key) or key.replace("_", " "))
+        ours, theirs = (_other(key, side, currency) for side in (expected, received))
+        name = str(_OTHERS.get(key) or _name(key))
         shown.append(Line(name, ours, theirs, _differs(ours, theirs)))
     return shown
 
 
 Side = Mapping[str, Any]
+_MINOR: Final = "_minor"
 
 
 def _value(*keys: str) -> Callable[[Side], str]:
@@ -123,6 +130,18 @@ def _value(*keys: str) -> Callable[[Side], str]:
         return next((str(side[key]) for key in keys if side.get(key) not in (None, "")), "")
 
     return read
+
+
+def _other(key: str, side: Side, currency: str) -> str:
+    """A fact without a name of our own; an amount of money as people write it."""
+    value = side.get(key)
+    if key.endswith(_MINOR) and currency and isinstance(value, int):
+        return related.money(value, currency)
+    return _value(key)(side)
+
+
+def _name(key: str) -> str:
+    return key.removesuffix(_MINOR).replace("_", " ").capitalize()
 
 
 def _money(side: Side) -> str:
@@ -152,19 +171,19 @@ _LINES: Final[tuple[tuple[Promise, Callable[[Side], str], Callable[[Side], str]]
 )
 #: What some conflicts tell besides.
 _OTHERS: Final[Mapping[str, Promise]] = {
-    "kind": _("kind"),
-    "payment": _("payment"),
-    "claims": _("claims"),
-    "transactions": _("transactions"),
-    "orders": _("orders"),
-    "why": _("why"),
-    "waiting_since": _("waiting since"),
-    "key_id": _("key id"),
-    "known_keys": _("known keys"),
-    "refunded_minor": _("refunded minor"),
-    "reserved_minor": _("reserved minor"),
-    "charged_back_minor": _("charged back minor"),
-    "not_counted_minor": _("not counted minor"),
+    "kind": _("Kind"),
+    "payment": _("Payment"),
+    "claims": _("Claims"),
+    "transactions": _("Transactions"),
+    "orders": _("Orders"),
+    "why": _("Why"),
+    "waiting_since": _("Waiting since"),
+    "key_id": _("Key id"),
+    "known_keys": _("Known keys"),
+    "refunded_minor": _("Refunded"),
+    "reserved_minor": _("Reserved for refunds"),
+    "charged_back_minor": _("Charged back"),
+    "not_counted_minor": _("Not counted"),
 }
 _NAMED: Final = frozenset(
     {"amount_minor", "currency", "stated_amount", "order_no", "order_status", "txn_no"}

@@ -2,19 +2,17 @@
 
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from itertools import cycle, islice
 from typing import Final, NamedTuple
 
-from config.demo.scenes import ServiceRefused, Stage
+from config.demo.practice import AMOUNT, Practice, payment_no
+from config.demo.scenes import ServiceRefused
 from config.demo.shop import MERCHANT
-from config.demo.stripe import PretendStripe
 from payments import sweep
 from payments.models import Conflict, Disposition, ProviderTransaction
 from payments.refunds import sweep as refunds_sweep
 
 CONFLICTS_MAX: Final = 200
-_AMOUNT: Final = 1099
 
 
 class Made(NamedTuple):
@@ -22,32 +20,6 @@ class Made(NamedTuple):
 
     title: str
     conflict: Conflict
-
-
-class Practice(NamedTuple):
-    """Where scenes are played: the shop's own provider, and its account at a pretend Stripe."""
-
-    stage: Stage
-    stripe: PretendStripe
-    clock: Callable[[], datetime]
-
-    def tell(self, body: bytes) -> None:
-        """Send a callback that must be taken. Raises ServiceRefused."""
-        _taken(self.stage.send(body))
-
-    def tell_paid(
-        self,
-        order_no: str,
-        amount_minor: int = _AMOUNT,
-        *,
-        currency: str = "USD",
-        txn_no: str = "",
-    ) -> None:
-        """Say that it was paid."""
-        paid = self.stage.provider.body(
-            order_no=order_no, amount_minor=amount_minor, currency=currency, txn_no=txn_no
-        )
-        self.tell(paid)
 
 
 Play = Callable[[Practice, str], None]
@@ -71,76 +43,69 @@ def _newest_id() -> int:
 
 
 def _too_little(practice: Practice, order_no: str) -> None:
-    practice.stage.place(order_no, _AMOUNT)
-    practice.tell_paid(order_no, 1000)
+    practice.stage.place(order_no)
+    practice.pay(order_no, 1000)
 
 
 def _too_much(practice: Practice, order_no: str) -> None:
-    practice.stage.place(order_no, _AMOUNT)
-    practice.tell_paid(order_no, 10990)
+    practice.stage.place(order_no)
+    practice.pay(order_no, 10990)
 
 
 def _other_currency(practice: Practice, order_no: str) -> None:
     practice.stage.place(order_no)
-    practice.tell_paid(order_no, currency="EUR")
+    practice.pay(order_no, currency="EUR")
 
 
 def _late(practice: Practice, order_no: str) -> None:
     practice.stage.place(order_no)
     practice.stage.close(order_no)
-    practice.tell_paid(order_no)
+    practice.pay(order_no)
 
 
 def _twice(practice: Practice, order_no: str) -> None:
     practice.stage.place(order_no)
-    practice.tell_paid(order_no)
-    practice.tell_paid(order_no)
+    practice.pay(order_no)
+    practice.pay(order_no)
 
 
 def _altered(practice: Practice, order_no: str) -> None:
     practice.stage.place(order_no)
-    txn_no = _payment_no()
+    txn_no = payment_no()
     practice.tell_paid(order_no, txn_no=txn_no)
     practice.tell_paid(order_no, 1999, txn_no=txn_no)
 
 
 def _refunded_elsewhere(practice: Practice, order_no: str) -> None:
-    _refund(practice, order_no, 500)
+    practice.stage.place(order_no)
+    practice.refund(order_no, practice.pay(order_no), 500)
 
 
 def _refunded_too_much(practice: Practice, order_no: str) -> None:
-    _refund(practice, order_no, 5000)
-
-
-def _refund(practice: Practice, order_no: str, amount_minor: int) -> None:
     practice.stage.place(order_no)
-    txn_no = _payment_no()
+    txn_no = payment_no()
     practice.tell_paid(order_no, txn_no=txn_no)
-    provider = practice.stage.provider
-    practice.tell(provider.refund_body(order_no=order_no, txn_no=txn_no, amount_minor=amount_minor))
+    practice.tell_refunded(order_no, txn_no, 5000)
 
 
 def _no_order(practice: Practice, order_no: str) -> None:
-    txn_no = _payment_no()
-    practice.tell_paid(order_no, txn_no=txn_no)
-    _ask_now(practice, sweep.ask, txn_no=txn_no)
+    practice.stage.place(order_no)
+    _ask_now(practice, sweep.ask, txn_no=practice.pay(f"{order_no}0"))
 
 
 def _refund_of_nothing(practice: Practice, order_no: str) -> None:
-    txn_no = _payment_no()
-    practice.tell(
-        practice.stage.provider.refund_body(order_no=order_no, txn_no=txn_no, amount_minor=500)
-    )
+    txn_no = payment_no()
+    practice.tell_refunded(order_no, txn_no, 500)
     _ask_now(practice, refunds_sweep.ask, reverses_no=txn_no)
 
 
 def _told_twice(practice: Practice, order_no: str) -> None:
     practice.stage.place(order_no)
     for event in (
-        practice.stripe.session_paid(order_no, _AMOUNT),
-        practice.stripe.payment_succeeded(order_no, _AMOUNT),
+        practice.stripe.session_paid(order_no, AMOUNT),
+        practice.stripe.payment_succeeded(order_no, AMOUNT),
     ):
-        _taken(practice.stripe.send(event, client=practice.stage.sender))
+        practice.taken(practice.stripe.send(event, client=practice.stage.sender))
 
 
 def _ask_now(practice: Practice, ask: Callable[..., bool], **which: str) -> None:
@@ -152,15 +117,6 @@ def _ask_now(practice: Practice, ask: Callable[..., bool], **which: str) -> None
         ask(row_id, now=practice.clock())
 
 
-def _payment_no() -> str:
-    return f"pay_{uuid.uuid4().hex[:16]}"
-
-
-def _taken(status: int) -> None:
-    if status != 200:  # noqa: PLR2004 - what callbacks are acknowledged with
-        raise ServiceRefused(f"a callback was answered {status}")
-
-
 _SCENES: Final[tuple[tuple[str, Play], ...]] = (
     ("The payer sent too little", _too_little),
     ("An amount that lost its decimal point", _too_much),
@@ -169,7 +125,7 @@ _SCENES: Final[tuple[tuple[str, Play], ...]] = (
     ("Paid twice", _twice),
     ("One payment, told again with another amount", _altered),
     ("Refunded at the provider by somebody there", _refunded_elsewhere),
-    ("A payment for an order that nobody knows", _no_order),
+    ("A payment whose order number has a digit too many", _no_order),
     ("Perhaps one payment, told under two numbers", _told_twice),
     ("More refunded than was paid", _refunded_too_much),
     ("A refund of a payment that nobody knows", _refund_of_nothing),

@@ -38,7 +38,7 @@ class Comparison:
             )
             return
         self._compare_money(row)
-        self._compare_place(row, self._ours.orders.get(payment.order_no))
+        self._compare_place(row, self._ours.order_of(row, payment.order_no))
         self._compare_room(row)
         for refund in payment.refunds:
             self._compare_refund(refund)

@@ -15,6 +15,7 @@ from payments.models import (
     ProviderAccount,
     ProviderTransaction,
     Refund,
+    Resolution,
     TransactionKind,
 )
 
@@ -36,7 +37,8 @@ class OurRows:
 
     `questioned` are the numbers of refunds and disputes that an open question explains, and
     `asked_about` the rows that a person was ever asked about. `elsewhere` are the numbers of
-    payments of the merchant's other accounts that paid these orders.
+    payments of the merchant's other accounts that paid these orders. `matched` are the orders that
+    people found for payments which name none, or another.
     """
 
     endpoint: str
@@ -47,6 +49,11 @@ class OurRows:
     questioned: frozenset[str]
     asked_about: frozenset[int]
     elsewhere: frozenset[str]
+    matched: Mapping[int, Order]
+
+    def order_of(self, row: ProviderTransaction, named: str) -> Order | None:
+        """The order that a payment should pay: the one it was matched to, else the one it names."""
+        return self.matched.get(row.pk) or self.orders.get(named)
 
     def asks_about(self, thing: Thing) -> bool:
         """Whether an open question explains what became of this refund or dispute."""
@@ -56,7 +63,7 @@ class OurRows:
 def read(account: ProviderAccount, order_nos: Collection[str]) -> OurRows:
     """All rows of the account, and the orders that its payments or the books name."""
     payments, reversals = {}, []
-    for row in ProviderTransaction.objects.filter(account=account):
+    for row in ProviderTransaction.objects.filter(account=account).select_related("order"):
         if row.kind == TransactionKind.PAYMENT:
             payments[row.txn_no] = row
         else:
@@ -68,6 +75,11 @@ def read(account: ProviderAccount, order_nos: Collection[str]) -> OurRows:
     others = ProviderTransaction.objects.filter(
         merchant_id=account.merchant_id, kind=TransactionKind.PAYMENT, order__in=orders
     ).exclude(account=account)
+    by_hand = frozenset(
+        asked.filter(status=ConflictStatus.RESOLVED, decision=Resolution.MATCH).values_list(
+            "transaction_id", flat=True
+        )
+    )
     return OurRows(
         endpoint=account.endpoint,
         payments=payments,
@@ -77,6 +89,7 @@ def read(account: ProviderAccount, order_nos: Collection[str]) -> OurRows:
         questioned=frozenset(_questioned(asked, {refund.pk: refund for refund in refunds})),
         asked_about=frozenset(asked.values_list("transaction_id", flat=True)),
         elsewhere=frozenset(others.values_list("txn_no", flat=True)),
+        matched={row.pk: row.order for row in payments.values() if row.order and row.pk in by_hand},
     )
 
 

@@ -43,8 +43,8 @@ def superuser(transactional_db: None, admin_client: Client) -> Client:
             {},
             {"currency": "EUR"},
             (
-                "10.99 EUR came for order 1001, which costs 10.99 USD in another currency: shall "
-                "the order take it, or does it go back?"
+                "10.99 EUR came for order 1001, which costs 10.99 USD in another currency: whose "
+                "money is it, and does it go back?"
             ),
             ["Amount"],
         ),
@@ -160,7 +160,7 @@ def test_what_else_was_kept_is_shown_by_its_own_name() -> None:
 
     assert two_sides.lines(conflict) == [
         two_sides.Line("Occurred at", "", "noon", differs=False),
-        two_sides.Line("buyer note", "a", "b", differs=True),
+        two_sides.Line("Buyer note", "a", "b", differs=True),
     ]
 
 

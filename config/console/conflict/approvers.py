@@ -17,6 +17,6 @@ def names(*, but: int) -> str:
     found = User.objects.with_perm(APPROVE, backend=_BACKEND).exclude(pk=but)
     known = list(found.order_by("username").values_list("username", flat=True)[: _NAMED_MAX + 1])
     if not known:
-        return _("nobody has that right yet")
+        return _("nobody yet; an admin can give somebody the role approver, under Users")
     more = _(" and others") if len(known) > _NAMED_MAX else ""
     return ", ".join(known[:_NAMED_MAX]) + more

@@ -16,7 +16,7 @@ from config.console import cells, deeds, rights, who
 from payments.clients.choice import Choice
 from payments.conflicts import ask as asking
 from payments.conflicts.ask import ASK
-from payments.conflicts.fitting import why_not
+from payments.conflicts.fitting import FITS, why_not
 from payments.conflicts.refusals import Refused
 from payments.conflicts.seen import Held, NoSuchConflict
 from payments.models import Conflict, Resolution
@@ -80,6 +80,8 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _hindrance(held: Held, reach: Choice | None) -> str:
     """Why it cannot be asked now; the question itself is checked again when it is put."""
+    if Resolution.ASK_PROVIDER not in FITS[held.facts.reason]:
+        return _("Its API is not asked about such a case; its own pages show what happened.")
     hindrance = why_not(Resolution.ASK_PROVIDER, held.facts)
     if hindrance or held.money is None or reach is None or reach.client is not None:
         return hindrance

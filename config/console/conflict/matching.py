@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.console import cells, colours, related
+from config.console import cells, colours, related, text, two_sides
 from config.console.conflict import resolutions
 from orders.models import ORDER_NO_LENGTH_MAX, Order, OrderStatus
 from payments.conflicts import seen as seeing
@@ -34,6 +34,7 @@ def view(request: HttpRequest, held: Held) -> HttpResponse:
         "term": term,
         "back": cells.page_of(held.conflict),
         "money": _money(held),
+        "named": text.visible(two_sides.order_named(held.conflict)),
         "table": _table(held, _found(held, term)),
     }
     request.current_app = admin.site.name  # as Django's own pages do

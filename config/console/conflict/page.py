@@ -12,6 +12,7 @@ from config.console.conflict import (
     assigning,
     callback,
     earlier,
+    next_one,
     proposal,
     question,
     resolutions,
@@ -21,7 +22,7 @@ from config.console.two_sides import Line
 from payments.conflicts import checking
 from payments.conflicts import seen as seeing
 from payments.conflicts.lifecycle import UNDECIDED
-from payments.models import Conflict, ConflictStatus
+from payments.models import Conflict, ConflictStatus, Resolution
 from payments.refunds.access import client_for
 
 
@@ -35,11 +36,13 @@ def context(request: HttpRequest, row: Conflict) -> dict[str, Any]:
     return {
         "question": text.visible(asked.says),
         "asks": asked.asks if row.status in UNDECIDED else "",
+        "helps": asked.helps,
         "facts": _facts(row),
         "lines": [_visible(line) for line in two_sides.lines(row)],
         "ways": resolutions.ways(request, held, reach) if is_open else [],
         "standing": proposal.standing(request, row),
         "decided": _decided(row),
+        "next": next_one.link(request, row),
         "assign": _assign(request, row),
         "spoken": asking.spoken(request, held, reach),
         "told": callback.of(request, row),
@@ -72,7 +75,9 @@ def _decided(row: Conflict) -> list[tuple[str, Any]]:
         (_("By"), _by(row)),
         (_("Why"), cells.words(row.why)),
     ]
-    return [*found, (_("Refund"), cells.link(row.refund))] if row.refund else found
+    paid = row.transaction.order if row.decision == Resolution.MATCH and row.transaction else None
+    links = ((_("Order"), paid), (_("Refund"), row.refund))
+    return [*found, *((name, cells.link(other)) for name, other in links if other is not None)]
 
 
 def _by(row: Conflict) -> str:

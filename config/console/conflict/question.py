@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from config.console import related, two_sides
+from config.console.conflict import advice
 from orders.models import OrderStatus
 from payments.conflicts.facts import Facts, MoneyFacts
 from payments.conflicts.seen import Held
@@ -71,6 +72,7 @@ FACTS: Final[Mapping[str, Any]] = {
         "refused."
     ),
 }
+_CONFIGURED: Final = "custom"
 _TAKE_OR_RETURN: Final = gettext_lazy("Shall the order take the money, or does it go back?")
 _WHY: Final = gettext_lazy("Who did that, and is it right?")
 #: What a person is to find out or to decide.
@@ -97,7 +99,6 @@ ASKS: Final[Mapping[str, Any]] = {
 }
 #: Of what has no name of its own.
 _TITLES: Final[Mapping[str, Any]] = {
-    "custom": gettext_lazy("Any provider that signs with an HMAC"),
     "simulator": gettext_lazy("The provider simulator"),
 }
 _OF_REVERSALS: Final = frozenset(
@@ -123,17 +124,19 @@ _ORDERS: Final[Mapping[str, Any]] = {
 
 
 class Question(NamedTuple):
-    """What happened and how it stands now, and what is asked about it."""
+    """What happened and how it stands now, what is asked about it, and what helps to answer."""
 
     says: str
     asks: str
+    helps: str
 
 
 def of(held: Held) -> Question:
     """The conflict as it stands in the rows that were read."""
     conflict = held.conflict
     happened = FACTS[conflict.reason] % _words(held)
-    return Question(f"{happened} {_now(held)}".strip(), str(ASKS[conflict.reason]))
+    says = f"{happened} {_now(held)}".strip()
+    return Question(says, str(ASKS[conflict.reason]), advice.of(held.facts))
 
 
 def _now(held: Held) -> str:
@@ -151,6 +154,8 @@ def _money_now(facts: Facts) -> str:
     if money.disposition == Disposition.RETURNED:
         return _("All of it has gone back to the payer.")
     if money.is_undecided and not money.is_untouched:
+        if not money.left_minor:
+            return _("All of it goes back to the payer.")
         left = related.money(money.left_minor, money.currency)
         partly = _("Of it %(left)s are left; the rest has gone back, or is about to.")
         return f"{says} {partly % {'left': left}}"
@@ -179,7 +184,10 @@ def _words(held: Held) -> Mapping[str, str]:
 
 
 def _provider(endpoint: str) -> str:
-    """The provider's own name, and the account: Stripe (stripe/main)."""
+    """The provider's own name, and the account: Stripe (stripe/main).
+
+    One that is only configured has no name of its own.
+    """
     name = endpoint.partition("/")[0]
-    known = registry.find(name)
+    known = registry.find(name) if name != _CONFIGURED else None
     return endpoint if known is None else f"{_TITLES.get(name, known.facts.title)} ({endpoint})"

@@ -15,10 +15,12 @@ from payments.conflicts.options import Option, options
 from payments.conflicts.seen import Held
 from payments.models import Resolution
 
+#: In the order of their buttons.
 NAMES: Final[Mapping[str, Any]] = {
     Resolution.ACCEPT: _("Accept the payment for the order"),
-    Resolution.ACCEPT_RECEIVED: _("Accept at the received amount"),
+    # The payer keeps what he did not owe, unless somebody chooses otherwise.
     Resolution.ACCEPT_OWED: _("Accept what is owed, refund the excess"),
+    Resolution.ACCEPT_RECEIVED: _("Accept at the received amount"),
     Resolution.REFUND: _("Refund this payment"),
     Resolution.MATCH: _("Match to another order"),
     Resolution.NOT_OURS: _("Mark as not ours"),
@@ -33,6 +35,7 @@ PROPOSES: Final[Mapping[str, Any]] = {
     Resolution.MATCH: _("Propose: match to another order"),
     Resolution.NOT_OURS: _("Propose: mark as not ours"),
 }
+_APART: Final = frozenset({Resolution.ASK_PROVIDER})
 #: What moves money or gives it up, and is not easily undone.
 GRAVE: Final = frozenset({Resolution.REFUND, Resolution.NOT_OURS})
 
@@ -55,8 +58,8 @@ def ways(request: HttpRequest, held: Held, reach: Choice | None) -> list[Way]:
     """
     if not request.user.has_perm(checking.RESOLVE):
         return []
-    found = [one for one in options(held.facts) if one.resolution is not Resolution.ASK_PROVIDER]
-    return [_way(held, one, reach) for one in found]
+    found = {str(one.resolution): one for one in options(held.facts)}
+    return [_way(held, found[how], reach) for how in NAMES if how in found and how not in _APART]
 
 
 def name_of(how: Resolution, *, takes_two: bool) -> str:
@@ -87,4 +90,11 @@ def _hindrance(held: Held, how: Resolution, reach: Choice | None) -> str:
     if not why or held.money is None:
         return ""
     words = {"account": held.money.account.endpoint, "why": why}
-    return gettext("Refunds through %(account)s cannot be sent: %(why)s.") % words
+    says = gettext("Refunds through %(account)s cannot be sent: %(why)s.") % words
+    if how is not Resolution.REFUND:
+        return says
+    instead = gettext(
+        "Refund it on the provider's own pages: when its callback tells of that, this conflict "
+        "ends."
+    )
+    return f"{says} {instead}"

@@ -1,7 +1,7 @@
 """Play what can happen to callbacks against the running service, and show what became of each."""
 
 from argparse import ArgumentTypeError
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -11,11 +11,18 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 from django.utils import timezone
 
-from config.demo import conflicts, result, scenes, shop, stripe
+from config.console import limits
+from config.demo import conflicts, people, result, scenes, shop, simulated, stripe
+from config.demo.practice import Practice
 from orders import api_keys
+from payments.conflicts.refusals import Refused
 
 # Inside the class, __doc__ would be the class's own.
 HELP: Final = __doc__ or ""
+_DOES: Final = {
+    people.REVIEWER: f"decides; above {limits.write(people.ALONE_UP_TO)} proposes",
+    people.APPROVER: "approves what others propose",
+}
 
 
 class Command(BaseCommand):
@@ -46,7 +53,7 @@ class Command(BaseCommand):
                     self._make_conflicts(stage, demo, options["conflicts"])
                 else:
                     self._play(stage)
-        except scenes.ServiceRefused as error:
+        except (scenes.ServiceRefused, Refused) as error:
             raise CommandError(str(error)) from error
         except httpx2.TransportError as error:
             raise CommandError(
@@ -68,14 +75,25 @@ class Command(BaseCommand):
             yield scenes.Stage(api=api, provider=demo.provider, sender=sender)
 
     def _make_conflicts(self, stage: scenes.Stage, demo: shop.Shop, number: int) -> None:
+        passwords = people.set_up(demo.merchant, now=timezone.now())
         pretend = stripe.open_at(settings.PUBLIC_URL, demo.merchant)
-        practice = conflicts.Practice(stage, pretend, timezone.now)
+        simulator = simulated.find(settings.SIMULATOR_URL, stage.sender)
+        practice = Practice(stage, pretend, simulator, timezone.now)
         for made in conflicts.make(practice, number):
             page = reverse("admin:payments_conflict_change", args=[made.conflict.pk])
             self.stdout.write(self.style.MIGRATE_HEADING(made.title))
             self.stdout.write(f"  {made.conflict.reason:<25} {settings.PUBLIC_URL}{page}")
         queue = reverse("admin:payments_conflict_changelist")
         self.stdout.write(f"\nDecide them, the first due first:  {settings.PUBLIC_URL}{queue}")
+        self._introduce(passwords)
+
+    def _introduce(self, passwords: Mapping[str, str]) -> None:
+        """Who was made to decide them; nothing if they were there."""
+        if not passwords:
+            return
+        self.stdout.write("\nLog in as one of these, made just now; passwords are shown only once:")
+        for name, password in passwords.items():
+            self.stdout.write(f"  {name:<10}{password}    {_DOES[name]}")
 
     def _play(self, stage: scenes.Stage) -> None:
         for scene in scenes.play_all(stage):

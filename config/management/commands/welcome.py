@@ -50,6 +50,7 @@ class Command(BaseCommand):
             *self._simulator(waiting),
             "",
             "Or play everything that can happen:  make demo",
+            'Practise deciding, in the console:   make demo ARGS="--conflicts 10"',
             "See what is published:  .venv/bin/python manage.py events --follow",
             "",
         )

@@ -82,7 +82,7 @@ def test_parked_money_and_money_that_went_back_say_so(
         question(alice, conflict)
     )
     deciding.decide(conflict, Resolution.REFUND, somebody("dora", "reviewer"))
-    assert "Of it 0.00 USD are left" in question(alice, conflict)
+    assert "All of it goes back to the payer." in question(alice, conflict)
     carry_out.carry_out(ProviderDouble(), now=LATER)
     assert question(alice, conflict).endswith("All of it has gone back to the payer.")
 

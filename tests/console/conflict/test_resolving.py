@@ -193,6 +193,7 @@ def test_a_refund_that_could_not_be_sent_is_no_button(alice: Client) -> None:
 
     assert f'href="{address(conflict, REFUND)}"' not in page
     assert "Refunds through stripe/no-key cannot be sent: the account has no key" in page
+    assert "own pages: when its callback tells of that, this conflict ends." in page
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator", "approver"])
