@@ -17,7 +17,7 @@ from tests.console.conflict.filling import address, filled, said
 from tests.console.rooms import list_of, page_of
 from tests.factories import AccountKeyFactory, ProviderAccountFactory
 from tests.payments.conflicts import deciding
-from tests.payments.conflicts.test_resolve import STATES
+from tests.payments.conflicts.test_resolve import EFFECTS, MATCH, STATES
 from tests.payments.telling import callback, tell_one
 
 pytestmark = pytest.mark.django_db
@@ -129,3 +129,24 @@ def test_sentences_within_sentences_are_english_too() -> None:
     assert "order.status 原为 WAIT_PAY" in str(moved)
     assert moved.kept == "It has moved since: order.status was WAIT_PAY and is PAID."
     assert in_english(within) == "a: the account is not active."
+
+
+@pytest.mark.parametrize("how", EFFECTS)
+def test_how_it_ended_is_told_in_chinese_and_kept_in_english(
+    account: ProviderAccount, how: Resolution
+) -> None:
+    deciding.alone_up_to(account.merchant)
+    make = next(make for make, fitting in STATES.values() if how in fitting)
+    conflict = make(account)
+    deciding.payable_by(account, conflict)
+    named = {"order_no": "2002"} if how is MATCH else {}
+    anna = reading_chinese("anna", "reviewer")
+
+    answer = anna.post(address(conflict, how), filled(anna, conflict, how, **named))
+
+    conflict.refresh_from_db()
+    assert conflict.decision == how
+    assert conflict.resolution.isascii()
+    assert conflict.resolution not in said(answer)
+    assert conflict.resolution not in anna.get(page_of(conflict)).content.decode()
+    assert kept().isascii()
