@@ -1,7 +1,6 @@
 """What the domain tells a reader of Chinese is Chinese; what is kept of it is English."""
 
 import json
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -9,6 +8,7 @@ from django.utils import translation
 
 from audit.models import AuditEntry
 from payments.conflicts import consequences, fitting, proposals, refusals, seen
+from payments.conflicts.facts import Facts
 from payments.conflicts.seen import Change
 from payments.models import Proposal, ProviderAccount, ProviderTransaction, Resolution
 from payments.saying import in_english, says
@@ -108,17 +108,17 @@ def test_every_consequence_and_hindrance_is_the_same_in_english_whoever_reads(
 ) -> None:
     facts = seen.look(STATES[state][0](account).pk).facts
     for how in Resolution:
-        for tell in (lambda how: fitting.why_not(how, facts), lambda how: _foretold(how, facts)):
-            with translation.override("en"):
-                english = tell(how)
-            with translation.override("zh-hans"):
-                chinese = tell(how)
-            assert in_english(chinese) == english
-            assert not english or chinese != english, english
+        with translation.override("en"):
+            english = _told(how, facts)
+        with translation.override("zh-hans"):
+            chinese = _told(how, facts)
+        assert [in_english(sentence) for sentence in chinese] == english
+        for ours, theirs in zip(english, chinese, strict=True):
+            assert not ours or theirs != ours
 
 
-def _foretold(how: Resolution, facts: Any) -> str:
-    return consequences.CONSEQUENCES[how](facts)
+def _told(how: Resolution, facts: Facts) -> list[str]:
+    return [fitting.why_not(how, facts), consequences.CONSEQUENCES[how](facts)]
 
 
 def test_sentences_within_sentences_are_english_too() -> None:
