@@ -81,7 +81,7 @@ class RecipientScreen(ReadOnlyScreen):
         """What of the address may be seen."""
         return cells.words(row.shown)
 
-    @admin.display(description=_("by"))
+    @admin.display(description=_("told by"))
     def shown_kind(self, row: Recipient) -> str:
         """The way to it."""
         return str(recipient_moves.KINDS[NotificationKind(row.kind)])

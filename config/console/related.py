@@ -8,7 +8,7 @@ from django.utils import formats
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.console import cells, colours, decided
+from config.console import cells, colours, decided, ended
 from orders.money import Money, NotMoney
 from payments.conflicts import facts
 from payments.models import Conflict, Delivery, ProviderTransaction, Refund
@@ -81,7 +81,7 @@ def conflicts(rows: QuerySet[Conflict]) -> SafeString:
                 cells.label(row.status, colours.CONFLICT),
                 cells.moment(row.opened_at),
                 cells.moment(row.due_at),
-                cells.two_lines(cells.words(row.resolution), decided.by(row)),
+                cells.two_lines(ended.how(row), decided.by(row)),
             )
             for row in shown
         ],

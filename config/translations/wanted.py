@@ -22,6 +22,7 @@ READ: Final = ("console", "access")
 TELLS: Final = ("payments/conflicts", "payments/manual", "payments/policies")
 TELLS_ALONE: Final = (
     *("payments/giving_roles.py", "payments/replay.py", "payments/key_report.py"),
+    *("payments/models/policies.py", "payments/models/proposals.py"),
     *("payments/clients/choice.py", "payments/refunds/access.py", "payments/refunds/request.py"),
 )
 #: Where a message comes from: the theme, whose releases differ in what they say.

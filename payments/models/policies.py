@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from orders.models import Merchant
 
@@ -87,4 +88,7 @@ class ConflictPolicy(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.merchant} version {self.version}"
+        return _("%(merchant)s version %(version)s") % {
+            "merchant": self.merchant,
+            "version": self.version,
+        }

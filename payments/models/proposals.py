@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from payments.models.conflicts import WHY_LENGTH_MAX, Conflict, Resolution
 
@@ -79,4 +80,7 @@ class Proposal(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.resolution} of conflict {self.conflict_id}"
+        return _("%(how)s of conflict %(conflict)s") % {
+            "how": self.resolution,
+            "conflict": self.conflict_id,
+        }

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from config.console import cells, colours, text, two_sides
+from config.console import cells, colours, ended, text, two_sides
 from config.console.conflict import (
     asking,
     assigning,
@@ -70,7 +70,7 @@ def _decided(row: Conflict) -> list[tuple[str, Any]]:
     if row.status in UNDECIDED:
         return [(_("Open again"), cells.words(row.why))] if row.why else []
     found = [
-        (_("Decided"), cells.words(row.resolution)),
+        (_("Decided"), ended.how(row)),
         (_("At"), cells.moment(row.resolved_at)),
         (_("By"), _by(row)),
         (_("Why"), cells.words(row.why)),

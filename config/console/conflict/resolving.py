@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from config.console import cells, deeds, related, rights, text, who
+from config.console import cells, deeds, ended, related, rights, text, who
 from config.console.conflict import approvers, changes, matching, resolutions
 from config.console.conflict.forms import DecisionForm
 from config.console.deeds import Asked
@@ -99,7 +99,7 @@ def _decide(request: HttpRequest, held: Held, how: Resolution, *, takes_two: boo
     done = resolve.resolve(
         pk, wanted, seen=seen, person=person, client_for=clients(timezone.now), now=now
     )
-    return _("Decided: %(resolution)s.") % {"resolution": done.conflict.resolution}
+    return _("Decided: %(resolution)s.") % {"resolution": ended.how(done.conflict)}
 
 
 def _page(

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from audit.models import AuditEntry
-from config.console import cells, colours, related
+from config.console import cells, colours, ended, related
 from config.console.conflict import deeds_done
 from orders.events import AGGREGATE_TYPE
 from orders.models import Order
@@ -136,7 +136,7 @@ def _of_conflicts(rows: list[Conflict]) -> Iterator[Entry]:
                 row.resolved_at,
                 _("A fact that came"),
                 _("The question of %(reason)s answered itself") % {"reason": row.reason},
-                cells.words(row.resolution),
+                ended.how(row),
             )
 
 
