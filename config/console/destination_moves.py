@@ -150,7 +150,10 @@ def _resume_own(destination: Destination, *, seen: str) -> None:
     held = Destination.objects.select_for_update(no_key=True, of=("self",))
     now = held.values_list("state", "endpoint__removed_at").get(pk=destination.pk)
     if now != (seen, None):
-        raise directory.Refused(f"{destination} is {now[0]} by now")
+        raise directory.Refused(
+            gettext("%(destination)s is %(state)s by now")
+            % {"destination": destination, "state": now[0]}
+        )
     endpoints.resume(destination)
 
 

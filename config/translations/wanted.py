@@ -23,6 +23,8 @@ TELLS: Final = ("payments/conflicts", "payments/manual", "payments/policies")
 TELLS_ALONE: Final = (
     *("payments/giving_roles.py", "payments/replay.py", "payments/key_report.py"),
     *("payments/models/policies.py", "payments/models/proposals.py"),
+    *("outbox/destinations/directory.py", "outbox/webhooks/endpoints.py"),
+    "payments/notifications/recipients.py",
     *("payments/clients/choice.py", "payments/refunds/access.py", "payments/refunds/request.py"),
 )
 #: Where a message comes from: the theme, whose releases differ in what they say.

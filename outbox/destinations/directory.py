@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import structlog
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 
 from outbox.destinations import choice
 from outbox.events import TENANT, TYPE
@@ -144,10 +145,10 @@ def resume(code: str, *, seen: str = "", by: str = "") -> None:
 @transaction.atomic
 def _enter(state: DestinationState, code: str, reason: str, seen: str, by: str) -> None:
     if state != DestinationState.ACTIVE and not reason.strip():
-        raise Refused("say why, for whoever finds it resting")
+        raise Refused(_("say why, for whoever finds it resting"))
     endpoint = Endpoint.objects.filter(destination__code=code)
     if endpoint.filter(removed_at__isnull=False).exists():
-        raise Refused(f"{code} was removed")
+        raise Refused(_("%(destination)s was removed") % {"destination": code})
     rows = Destination.objects.filter(code=code)
     allowed = ENTERED_FROM[state] & {seen} if seen else ENTERED_FROM[state]
     reason = reason.strip()[:REASON_LENGTH_MAX]
@@ -163,7 +164,10 @@ def _enter(state: DestinationState, code: str, reason: str, seen: str, by: str) 
     found = rows.first()
     if found is None:
         raise Refused(f"there is no destination {code}")
-    raise Refused(f"{code} is {found.state} {'already' if found.state == state else 'by now'}")
+    named = {"destination": code, "state": found.state}
+    if found.state == state:
+        raise Refused(_("%(destination)s is %(state)s already") % named)
+    raise Refused(_("%(destination)s is %(state)s by now") % named)
 
 
 def _check(code: str, kind: DestinationKind, tenant: str, event_types: Sequence[str]) -> None:

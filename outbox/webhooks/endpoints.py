@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from outbox.models import (
     REASON_LENGTH_MAX,
@@ -108,14 +109,20 @@ def resume(destination: Destination) -> None:
     Raises RestedByOperator.
     """
     if not _enter(destination, DestinationState.ACTIVE):
-        raise RestedByOperator(f"{destination} was let rest by whoever runs the service")
+        raise RestedByOperator(
+            _("%(destination)s was let rest by whoever runs the service")
+            % {"destination": destination}
+        )
     begin_anew(destination)
 
 
 def pause(destination: Destination, reason: str) -> None:
     """Its merchant keeps its events until he resumes it. Raises RestedByOperator."""
     if not _enter(destination, DestinationState.PAUSED, reason, by=Party.MERCHANT):
-        raise RestedByOperator(f"{destination} was let rest by whoever runs the service")
+        raise RestedByOperator(
+            _("%(destination)s was let rest by whoever runs the service")
+            % {"destination": destination}
+        )
 
 
 def gone(destination: Destination) -> None:

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from orders.models import Merchant
 from outbox.webhooks import target
@@ -47,7 +48,7 @@ def add(
 ) -> Added:
     """Tell them from now on, in the caller's transaction. Raises BadAddress, TooMany."""
     if Recipient.objects.filter(active=True).count() >= RECIPIENTS_MAX:
-        raise TooMany(f"there are {RECIPIENTS_MAX} already")
+        raise TooMany(_("there are %(most)s already") % {"most": RECIPIENTS_MAX})
     shown, checked = _checked(kind, address.strip())
     if len(shown) > SHOWN_LENGTH_MAX:
         raise BadAddress(f"it is longer than {SHOWN_LENGTH_MAX} characters")
@@ -74,7 +75,9 @@ def send_test(recipient: Recipient, *, now: datetime) -> NotificationMessage:
     """Put a message on its way that names no conflict. Raises StillOnItsWay."""
     Recipient.objects.select_for_update(no_key=True).get(pk=recipient.pk)
     if recipient.messages.filter(sent_at=None).exists():
-        raise StillOnItsWay(f"a message to {recipient} is not through yet")
+        raise StillOnItsWay(
+            _("a message to %(address)s is not through yet") % {"address": recipient}
+        )
     return NotificationMessage.objects.create(recipient=recipient, made_at=now, next_attempt_at=now)
 
 
@@ -95,7 +98,7 @@ def _checked(kind: NotificationKind, address: str) -> tuple[str, str]:
         try:
             EmailValidator()(address)
         except ValidationError as error:
-            raise BadAddress("this is no e-mail address") from error
+            raise BadAddress(_("this is no e-mail address")) from error
         return address, address
     try:
         where = target.read(address, private=settings.OUTBOX_WEBHOOK_ALLOW_PRIVATE)
