@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.console import cells, text
+from config.console import cells, masking, text
 from payments.models import Delivery
 
 #: Names of headers whose value proves or opens something.
@@ -35,17 +35,24 @@ def masked(name: str, value: str, cut: str = _CUT) -> str:
 
 
 def body(row: Delivery) -> SafeString:
-    """The bytes as text, or in hex if they are none; where they are kept if not here."""
+    """The bytes as text with what is personal hidden, or as they are where nobody can tell.
+
+    In hex if they are no text; where they are kept if not here.
+    """
     if row.body is None:
         holder = Delivery.objects.filter(batch_id=row.batch_id, item_no=0).defer("body").first()
         return cells.table(
             (_("Kept once for the batch"),), [(cells.link(holder, _("With its first item")),)]
         )
     raw = bytes(row.body)
-    shown, form = text.from_bytes(raw)
     notes = [_("%(number)s bytes") % {"number": len(raw)}]
-    if form == "hex":
-        notes.append(_("not text, shown in hex"))
     if len(raw) > text.TEXT_BYTES_MAX:
         notes.append(_("the first %(number)s are shown") % {"number": text.TEXT_BYTES_MAX})
+    masked_body = masking.masked(raw)
+    if masked_body:
+        notes.append(_("personal data is hidden"))
+        return cells.block(masked_body[: text.TEXT_BYTES_MAX], note=", ".join(notes))
+    shown, form = text.from_bytes(raw)
+    if form == "hex":
+        notes.append(_("not text, shown in hex"))
     return cells.block(shown, note=", ".join(notes))

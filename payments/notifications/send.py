@@ -153,7 +153,7 @@ def _dingtalk(letter: Letter, post: Post) -> None:
     # It refuses with a status of 200 and a number in the body.
     try:
         code = json.loads(answer)["errcode"]
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise NotTaken("it did not answer as a robot does (errcode)") from error
     if code != 0:
         raise NotTaken(f"it answered errcode {code!r}")
