@@ -14,7 +14,7 @@ from payments.models import Conflict, Delivery, Proposal, Resolution
 from tests.browser.console import DESK, PHONE, Console
 from tests.console.clock import now
 from tests.console.conflict.filling import address
-from tests.console.rooms import Rows, furnish, list_of, page_of, pages
+from tests.console.rooms import Rows, addition_to, furnish, list_of, page_of, pages
 from tests.factories import MerchantFactory, ProviderAccountFactory
 from tests.payments.conflicts import deciding
 
@@ -75,7 +75,7 @@ def _of_no_row(rows: Rows) -> list[str]:
         f"{reverse('admin:payments_conflict_save_view')}?decision=all",
         f"{list_of(Conflict)}?status__exact=DISMISSED",
         reverse("admin:payments_conflict_export"),
-        *(list_of(table) for table in (User, Group)),
+        *(page(table) for table in (User, Group) for page in (list_of, addition_to)),
         page_of(User.objects.get(username="root")),
         reverse("admin:auth_group_roles"),
         *(reverse(f"access:{name}") for name in ("preferences", "mine", "enrol")),
