@@ -31,6 +31,7 @@ def test_a_reader_of_chinese_meets_no_english_sentence(
 ) -> None:
     conflict = deciding.late(account)
     console.log_in(user("alice", "reviewer", "approver"))
+    assert english(console.open("/admin/")) != []
     console.speak("zh-hans")
     page = console.open("/admin/")
     found = {"overview": english(page)}

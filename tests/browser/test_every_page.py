@@ -85,8 +85,9 @@ def _of_no_row(rows: Rows) -> list[str]:
 
 def _waiting() -> list[str]:
     """A conflict with every way to decide it, and one that waits for a second person."""
-    open_one = deciding.late(ProviderAccountFactory.create())
-    deciding.payable_by(open_one.transaction.account, open_one)
+    account = ProviderAccountFactory.create()
+    open_one = deciding.late(account)
+    deciding.payable_by(account, open_one)
     proposed = deciding.mismatch(ProviderAccountFactory.create())
     proposal = deciding.propose(
         proposed, Resolution.ACCEPT_RECEIVED, deciding.somebody("alice", "reviewer")
