@@ -181,6 +181,8 @@ class UserScreen(Audited, _Users, _Screen):
 class GroupScreen(Audited, GroupAdmin, _Screen):
     """What those who do the same work may see."""
 
+    filter_horizontal = ()
+
     def get_urls(self) -> list[URLPattern]:
         """And the page that says what each role may do."""
         view = self.admin_site.admin_view(role_pages.explain)

@@ -98,10 +98,14 @@ def test_take(console: Console, live_service: str, settings: Settings, language:
 def _whole(console: Console) -> bytes:
     """In a window as high as the page, so that nothing which stays in place hides a part of it."""
     height = console.page.evaluate("() => document.documentElement.scrollHeight")
-    console.page.set_viewport_size({"width": DESK.width, "height": max(height, DESK.height)})
+    _resize(console, max(height, DESK.height))
     taken = console.page.screenshot()
-    console.page.set_viewport_size(DESK._asdict())
+    _resize(console, DESK.height)
     return taken
+
+
+def _resize(console: Console, height: int) -> None:
+    console.page.set_viewport_size({"width": DESK.width, "height": height})
 
 
 def _keep(taken: bytes, name: str) -> None:

@@ -14,7 +14,7 @@ from payments.models import Conflict, Delivery, Proposal, Resolution
 from tests.browser.console import DESK, PHONE, Console
 from tests.console.clock import now
 from tests.console.conflict.filling import address
-from tests.console.rooms import Rows, furnish, list_of, page_of, pages
+from tests.console.rooms import Rows, addition_to, furnish, list_of, page_of, pages
 from tests.factories import MerchantFactory, ProviderAccountFactory
 from tests.payments.conflicts import deciding
 
@@ -75,7 +75,7 @@ def _of_no_row(rows: Rows) -> list[str]:
         f"{reverse('admin:payments_conflict_save_view')}?decision=all",
         f"{list_of(Conflict)}?status__exact=DISMISSED",
         reverse("admin:payments_conflict_export"),
-        *(list_of(table) for table in (User, Group)),
+        *(page(table) for table in (User, Group) for page in (list_of, addition_to)),
         page_of(User.objects.get(username="root")),
         reverse("admin:auth_group_roles"),
         *(reverse(f"access:{name}") for name in ("preferences", "mine", "enrol")),
@@ -85,8 +85,9 @@ def _of_no_row(rows: Rows) -> list[str]:
 
 def _waiting() -> list[str]:
     """A conflict with every way to decide it, and one that waits for a second person."""
-    open_one = deciding.late(ProviderAccountFactory.create())
-    deciding.payable_by(open_one.transaction.account, open_one)
+    account = ProviderAccountFactory.create()
+    open_one = deciding.late(account)
+    deciding.payable_by(account, open_one)
     proposed = deciding.mismatch(ProviderAccountFactory.create())
     proposal = deciding.propose(
         proposed, Resolution.ACCEPT_RECEIVED, deciding.somebody("alice", "reviewer")

@@ -46,7 +46,7 @@ def faults(console: Console) -> list[str]:
     """What ran, what became an element, and what sticks out."""
     page, wide = console.page, []
     for size in (DESK, PHONE):
-        page.set_viewport_size(size._asdict())
+        console.show(size=size)
         wide += console.too_wide()
     markup = page.locator(_FOREIGN).evaluate_all("(all) => all.map((it) => it.outerHTML)")
     computed = ["49"] if page.get_by_text("49</script>").count() else []
