@@ -106,7 +106,7 @@ class PrivateService:
             env=processes.environment() | {"DATABASE_URL": self.direct_url} | variables,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,  # On a busy machine all migrations take a while.
             check=False,
         )
 
