@@ -1,28 +1,15 @@
-"""The service's Celery with a broker that gives a message to somebody else after 5 seconds.
+"""A broker that gives a message to somebody else after 5 seconds, and what its workers noted.
 
-It also notes each start of a task, where tests can read it.
+The worker is `tests.impatient_worker`.
 """
 
 from typing import Any, Final
 
 import redis
-from celery.signals import task_prerun
 from kombu import Connection
-
-from config.celery import app
 
 VISIBILITY_SECONDS: Final = 5
 STARTS: Final = "tests.impatient-broker.starts"
-
-app.conf.broker_transport_options = app.conf.broker_transport_options | {
-    "visibility_timeout": VISIBILITY_SECONDS
-}
-
-
-@task_prerun.connect
-def _note(task_id: str, **_: Any) -> None:
-    with redis.Redis.from_url(app.conf.broker_url) as client:
-        client.rpush(STARTS, task_id)
 
 
 def starts(url: str, task_id: str) -> int:

@@ -38,7 +38,7 @@ def receiver(settings: Settings) -> Iterator[Receiver]:
 @pytest.fixture
 def impatient(transactional_db: None) -> Iterator[None]:
     """A worker with three slots at such a broker."""
-    app_at = ["--app", "tests.impatient_broker"]
+    app_at = ["--app", "tests.impatient_worker"]
     command = [sys.executable, "-m", "celery", "--quiet", *app_at, "worker", "--concurrency", "3"]
     process = subprocess.Popen(
         [*command, "--without-gossip", "--without-mingle"],

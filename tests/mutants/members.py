@@ -11,7 +11,7 @@ MUTANTS: Final = (
     mutant(
         "members: every page is open to them",
         "config/console/members.py",
-        "if page.url_name not in PAGES:",
+        "if page.url_name not in PAGES | BESIDE:",
         "if False:",
         MEMBERS,
     ),
