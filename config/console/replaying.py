@@ -75,7 +75,7 @@ def _firsts(request: HttpRequest) -> list[Delivery]:
 def _asked(request: HttpRequest, found: list[Replayed], form: deeds.WhyForm) -> Asked:
     changes = [each for each in found if each.result is Result.CHANGES]
     says = [
-        _("Of %(all)s requests %(changing)s would change something now. Nothing is done yet.")
+        _("Requests that would change something now: %(changing)s of %(all)s. Nothing is done yet.")
         % {"all": len(found), "changing": len(changes)},
         _(
             "Each was looked at by itself, as things stand now. The deliveries stay as they are; "
@@ -92,7 +92,7 @@ def _asked(request: HttpRequest, found: list[Replayed], form: deeds.WhyForm) -> 
         )
     button = _("Take %(number)s once more") % {"number": len(changes)} if changes else ""
     return Asked(
-        title=_("Take %(number)s stored requests once more") % {"number": len(found)},
+        title=_("Take stored requests once more: %(number)s") % {"number": len(found)},
         says=says,
         button=button,
         back=_back([each.first for each in found]),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -77,6 +78,14 @@ class Run:
 
     def processes(self) -> list[psutil.Process]:
         return [self.process, *self.process.children(recursive=True)]
+
+    def words(self) -> dict[int, str]:
+        """The words that each was started with; a server of theirs may end a child meanwhile."""
+        found = {}
+        for process in self.processes():
+            with suppress(psutil.NoSuchProcess):
+                found[process.pid] = " ".join(process.cmdline())
+        return found
 
     def end(self) -> list[psutil.Process]:
         """What is left after Ctrl-C."""
@@ -205,7 +214,7 @@ def test_no_secret_shows_in_the_words_of_a_command(running: Run) -> None:
         (running.checkout / "var" / f"{name}/password").read_text()
         for name in ("postgres", "valkey")
     ]
-    words = "\n".join(" ".join(process.cmdline()) for process in running.processes())
+    words = "\n".join(running.words().values())
     assert not [
         secret
         for secret in (known["SECRET_KEY"], known["VAULT_KEYS"], *passwords)

@@ -58,7 +58,7 @@ def test_from_a_list_to_what_would_change_to_what_changed(
     page, address = choose(operator, [*stored, again])
     shown = page.content.decode()
 
-    assert "Of 3 requests 3 would change something now." in shown
+    assert "Requests that would change something now: 3 of 3." in shown
     assert f"order.paid {account.merchant.code}/1001" in shown
     assert (Order.objects.get().status, Delivery.objects.count()) == (OrderStatus.WAIT_PAY, 3)
     unexplained = operator.post(address, page.context["asked"].seen)
@@ -102,7 +102,7 @@ def test_a_second_click_changes_nothing_and_says_so(
     assert AuditEntry.objects.filter(object_type="delivery").count() == 1
     page = operator.get(address)
     assert (page.context["asked"].button, page.context["asked"].form) == ("", None)
-    assert "Of 1 requests 0 would change something now." in page.content.decode()
+    assert "Requests that would change something now: 0 of 1." in page.content.decode()
 
 
 def test_a_page_that_is_out_of_date_does_nothing_else(

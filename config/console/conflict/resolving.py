@@ -154,13 +154,19 @@ def _case(held: Held, how: Resolution) -> _Case:
 
 def _two_people(request: HttpRequest, case: _Case) -> str:
     choice, limit = case.choice, case.limit or 0
+    who_may = approvers.names(but=who.person(request).user_id)
+    if not limit:
+        return _(
+            "Two people decide about any amount in %(currency)s here: you propose, and another "
+            "person approves. Who may: %(names)s."
+        ) % {"currency": choice.currency, "names": who_may}
     return _(
         "%(amount)s are above %(limit)s, up to which one person decides alone: you propose, and "
         "another person approves. Who may: %(names)s."
     ) % {
         "amount": related.money(choice.amount_minor, choice.currency),
         "limit": related.money(limit, choice.currency),
-        "names": approvers.names(but=who.person(request).user_id),
+        "names": who_may,
     }
 
 

@@ -56,7 +56,7 @@ def test_the_button_proposes_and_the_page_says_who_may_approve(
 
     assert "Propose: refund this payment" in alice.get(page_of(conflict)).content.decode()
     page = alice.get(address(conflict, REFUND)).content.decode()
-    assert "10.99 USD are above 0.00 USD, up to which one person decides alone" in page
+    assert "Two people decide about any amount in USD here: you propose" in page
     assert "Who may: bob." in page
     answer = alice.post(address(conflict, REFUND), filled(alice, conflict, REFUND))
 
