@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -22,6 +23,9 @@ _XML: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>|<([^<>]*)>|([^<]+)", re.DOTALL)
 _TAG: Final = re.compile(r"[A-Za-z_][\w.:-]*")
 _ATTRIBUTE: Final = re.compile(r"([\w.:-]+)(\s*=\s*)(\"[^\"]*\"|'[^']*')")
 _DEPTH_MAX: Final = 40
+#: Before a number, until it is written again; nobody else knows it, and no digit begins a word.
+_MARK: Final = f"{secrets.token_hex(8)}n"
+_MARKED: Final = re.compile(rf'"{_MARK}([^"]*)"')
 HIDDEN: Final = "***"
 
 
@@ -43,11 +47,38 @@ def masked(raw: bytes) -> str:
 
 def _json(body: str) -> str:
     try:
-        value = json.loads(body)
+        value = _read(body)
         hidden = _hide("", value, 0)
     except (ValueError, RecursionError):
         return ""
-    return text.pretty_json(hidden) if isinstance(value, (dict, list)) else ""
+    return _numbers(text.pretty_json(hidden)) if isinstance(value, (dict, list)) else ""
+
+
+def _read(body: str) -> Any:
+    """Its numbers as they are written: what was stated as 10.10 is not shown as 10.1."""
+    return json.loads(
+        body,
+        parse_float=_marked,
+        parse_int=_marked,
+        parse_constant=_marked,
+        object_pairs_hook=_once,
+    )
+
+
+def _marked(number: str) -> str:
+    return f"{_MARK}{number}"
+
+
+def _numbers(written: str) -> str:
+    return _MARKED.sub(r"\1", written)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Raises ValueError where a name is told twice: one of the two would not be seen."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is told twice")
+    return found
 
 
 def _xml(body: str) -> str:
@@ -92,7 +123,8 @@ def _inner(name: str, value: str, depth: int) -> str:
     if value[:1] not in ("{", "[") or _PERSONAL.search(name):
         return _leaf(name, value)
     try:
-        return json.dumps(_hide(name, json.loads(value), depth + 1), ensure_ascii=False)
+        hidden = _hide(name, _read(value), depth + 1)
+        return _numbers(json.dumps(hidden, ensure_ascii=False))
     except (ValueError, RecursionError):
         return _leaf(name, value)
 
@@ -109,8 +141,6 @@ def _hide(name: str, value: Any, depth: int) -> Any:
             return [_hide(name, part, depth + 1) for part in value]
         case str():
             return _inner(name, value, depth)
-        case int() | float() if not isinstance(value, bool) and _PERSONAL.search(name):
-            return HIDDEN
         case _:
             return value
 

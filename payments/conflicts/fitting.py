@@ -59,12 +59,9 @@ NEEDS_EYES: Final = frozenset(
 ASKS_FOR_REFUND: Final = frozenset({Resolution.REFUND, Resolution.ACCEPT_OWED})
 #: What leaves a question or money behind says why.
 NEEDS_REASON: Final = frozenset({Resolution.DISMISS, Resolution.NOT_OURS})
-#: Reasons that leave no money and nobody's question behind when they are dismissed by the dozen,
-#: and why; of every other reason each one is looked at.
-HARMLESS: Final[Mapping[ConflictReason, str]] = {
-    ConflictReason.EXTERNAL_REFUND: "it is counted already",
-    ConflictReason.PAYMENT_NOT_FOUND: "it waits for its payment, and is counted when that comes",
-}
+#: Reasons that leave no money and nobody's question behind when they are dismissed by the dozen:
+#: the first is counted already, the second is when its payment comes. Others are looked at singly.
+HARMLESS: Final = (ConflictReason.EXTERNAL_REFUND, ConflictReason.PAYMENT_NOT_FOUND)
 
 
 def why_not(how: Resolution, facts: Facts) -> str:

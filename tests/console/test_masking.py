@@ -39,6 +39,17 @@ def test_json_keeps_its_shape_and_what_decides() -> None:
     assert not [leak for leak in LEAKS if leak in shown]
 
 
+@pytest.mark.parametrize("number", ["10.10", "1e2", "-0.50", "0", "12345678901234567890", "NaN"])
+def test_a_number_stays_as_it_was_written(number: str) -> None:
+    assert f'"amount": {number}' in masked(f'{{"amount": {number}}}'.encode())
+    within = f'{{"amount": {number}}}'
+    assert json.loads(masked(json.dumps({"data": within}).encode()))["data"] == within
+
+
+def test_a_name_that_is_told_twice_is_not_shown_once() -> None:
+    assert masked(b'{"amount": 1000, "amount": 1}') == ""
+
+
 @pytest.mark.parametrize("how", ANN)
 def test_nothing_of_the_payer_is_left_however_it_is_written(how: str) -> None:
     shown = masked(ANN[how])
