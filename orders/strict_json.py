@@ -158,7 +158,8 @@ def _refuse_much_nesting(document: str) -> None:
             depth -= 1
 
 
-def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs. Raises StrictJsonError where a name occurs more than once."""
     document = JsonObject(pairs)
     if document.ambiguous:
         raise StrictJsonError(
@@ -197,7 +198,7 @@ _TOLERANT: Final = json.JSONDecoder(
     parse_constant=_constant,
 )
 _STRICT: Final = json.JSONDecoder(
-    object_pairs_hook=_unambiguous,
+    object_pairs_hook=unambiguous,
     parse_float=_number,
     parse_int=_integer,
     parse_constant=_constant,

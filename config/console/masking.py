@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from config.console import text
+from orders.strict_json import unambiguous
 
 #: Names of fields that hold a person's data, or that prove or open something.
 _PERSONAL: Final = re.compile(
@@ -61,7 +62,7 @@ def _read(body: str) -> Any:
         parse_float=_marked,
         parse_int=_marked,
         parse_constant=_marked,
-        object_pairs_hook=_once,
+        object_pairs_hook=unambiguous,
     )
 
 
@@ -71,14 +72,6 @@ def _marked(number: str) -> str:
 
 def _numbers(written: str) -> str:
     return _MARKED.sub(r"\1", written)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Raises ValueError where a name is told twice: one of the two would not be seen."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name is told twice")
-    return found
 
 
 def _xml(body: str) -> str:
