@@ -22,7 +22,9 @@ PATIENCE_SECONDS = 3.0
 
 @pytest.fixture
 def service(private_service: PrivateService) -> PrivateService:
-    assert wire.send(private_service.web.url, paid(private_service, "WARM-UP")).status == 200
+    web = private_service.web
+    assert web.process.poll() is None, web.output()[-4000:]
+    assert wire.send(web.url, paid(private_service, "WARM-UP")).status == 200
     return private_service
 
 
